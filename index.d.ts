@@ -1,0 +1,461 @@
+/**
+ * pi-watchdog-supervisor: says when a coding agent is stuck, deterministically and without asking a model.
+ *
+ * Units: times in {@link WatchdogEvent} and in every `now`/`at` argument are milliseconds since the epoch; times in
+ * trace events are seconds since the start of the trace (the trace format, `docs/trace.md`).
+ * Functions throw `TypeError` when called with the wrong types; bad configuration never throws, it warns.
+ */
+
+// ---------------------------------------------------------------------------------------------------------------
+// Configuration
+
+export type AlertMode = "main_only" | "direct_subagent" | "both";
+export type CircuitBreaker = "off" | "block" | "stop";
+
+/** Every key, its default and its meaning: `docs/configuration.md`. A threshold of 0 disables its rule. */
+export interface WatchdogConfig {
+  enabled: boolean;
+  rescueMessage: string;
+  repeatThreshold: number;
+  changingOutputThreshold: number;
+  typecheckRepeatThreshold: number;
+  llmRepeatThreshold: number;
+  idleNoProgressSec: number;
+  cooldownSec: number;
+  maxPreviewLines: number;
+  maxEventsPerAgent: number;
+  alertMode: AlertMode;
+  steerDryRunDefault: boolean | null;
+  circuitBreaker: CircuitBreaker;
+  debug: boolean;
+  allowProjectPowers: boolean;
+}
+
+/** Where a configuration layer came from; decides what it may change (`powers`). */
+export type ConfigSource = "global" | "project" | "command" | "model";
+
+export interface ConfigLayer {
+  source: ConfigSource;
+  /** Named in warnings: a file path, or `/watchdog set`. */
+  name: string;
+  /** JSON text of the layer. */
+  text: string;
+}
+
+export interface ConfigWarning {
+  source: ConfigSource;
+  name: string;
+  key?: string;
+  /** One sentence: file, key, value, what is used instead. */
+  message: string;
+}
+
+/** Merges layers over the defaults, later ones win. Never throws: what is wrong is a warning and the value below stands. */
+export function resolveConfig(layers: readonly ConfigLayer[]): { config: WatchdogConfig; warnings: ConfigWarning[] };
+/** A fresh copy of the defaults. */
+export function defaultConfig(): WatchdogConfig;
+/** The JSON schema (draft 2020-12) of a configuration file; also shipped as `watchdog-supervisor.schema.json`. */
+export function configSchema(): Record<string, unknown>;
+
+// ---------------------------------------------------------------------------------------------------------------
+// Text
+
+/** ANSI stripped, trimmed, white space collapsed. @example normalizeCommand("  rg \x1b[1mTOKEN\x1b[0m  src ") // "rg TOKEN src" */
+export function normalizeCommand(raw: string): string;
+/** For prose: also dates, times, UUIDs, long hex ids and digit runs become placeholders. */
+export function normalizeMessage(raw: string): string;
+
+export interface HashOutputOptions {
+  /** Bytes of UTF-8 hashed at most, cut at a character boundary. Default 65536. */
+  maxBytes?: number;
+  /** Lines of preview. Default 20; 0: none. */
+  previewLines?: number;
+}
+/** SHA-256 (hex) of the output without ANSI sequences, and its first lines. */
+export function hashOutput(raw: string, options?: HashOutputOptions): { hash: string; preview: string };
+
+// ---------------------------------------------------------------------------------------------------------------
+// Findings
+
+export type EvidenceType =
+  | "repeated_command"
+  | "repeated_output"
+  | "alternating"
+  | "cycle"
+  | "typecheck_loop"
+  | "repeated_llm_input"
+  | "repeated_llm_output"
+  | "idle_no_progress";
+
+export type Severity = "info" | "warning" | "critical";
+export type Confidence = "low" | "medium" | "high";
+
+export interface Evidence {
+  type: EvidenceType;
+  /** One sentence for people. */
+  summary: string;
+  /** Rounds that repeat (for cycles: laps). */
+  count: number;
+  /** Steps in one lap; 1 for a plain repetition. */
+  period?: number;
+  /** The normalised command or tool and main argument. */
+  command?: string;
+  /** ms, first repetition that counts. */
+  firstAt: number;
+  /** ms, latest. */
+  lastAt: number;
+}
+
+export interface StuckAnalysis {
+  likelyStuck: boolean;
+  /** 0, 1, or at least 2 distinct evidence types. */
+  confidence: Confidence;
+  /** One sentence per evidence. */
+  reasons: string[];
+  evidence: Evidence[];
+  /** `""` without evidence; else 16 hex digits of SHA-256 over the sorted types and their triggers. */
+  evidenceKey: string;
+}
+
+/** What the repeated rounds of an incident used, summed from the messages' usage. */
+export interface LoopCost {
+  rounds: number;
+  /** All tokens, cached ones included. */
+  tokens: number;
+  /** US dollars; 0 where unknown. */
+  usd: number;
+  /** ms from the first repetition to the latest. */
+  wallMs: number;
+}
+
+/** A verdict at one event. */
+export interface Finding {
+  /** Main evidence type, or `intervention:<kind>`. */
+  rule: string;
+  severity: Severity;
+  /** ms. */
+  at: number;
+  /** Agent of the trace; absent for the main one. */
+  agent?: string;
+  /** Same for all findings of one incident. */
+  incident: string;
+  analysis: StuckAnalysis;
+  cost: LoopCost;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Traces
+
+export interface TraceUsage {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  cost?: number | { total?: number };
+}
+
+/** One event of a trace; `at` in seconds. Fields: `docs/trace.md`. */
+export type TraceEvent = { at: number; agent?: string } & (
+  | { type: "user"; text: string; synthetic?: boolean }
+  | { type: "assistant"; turn?: number; text?: string; thinking?: string; stopReason?: string; partial?: boolean; usage?: TraceUsage }
+  | { type: "tool_call"; turn: number; callId: string; tool: string; args?: unknown }
+  | {
+      type: "tool_result";
+      turn: number;
+      callId: string;
+      tool: string;
+      output?: string;
+      isError?: boolean;
+      files?: Record<string, string>;
+      blockedBy?: string;
+    }
+  | { type: "file_change"; path: string; hashBefore?: string; hashAfter?: string }
+  | { type: "lifecycle"; event: string; [field: string]: unknown }
+);
+
+export type PartialConfig = Partial<WatchdogConfig>;
+
+/**
+ * The incremental engine over trace events.
+ * @example
+ * const detector = new Detector({ repeatThreshold: 3 });
+ * for (const event of trace) for (const finding of detector.observe(event)) console.log(finding.rule);
+ */
+export class Detector {
+  constructor(config?: PartialConfig);
+  /** Takes the next event; returns the findings it caused (often none). */
+  observe(event: TraceEvent): readonly Finding[];
+  /** Time has passed (seconds, as in the trace) and nothing happened; returns the findings that this caused. */
+  tick(at: number): readonly Finding[];
+  /** The verdict now, for one agent (default: the main one). */
+  analysis(agent?: string): StuckAnalysis;
+  /** Forgets everything; the configuration stays. */
+  reset(): void;
+}
+
+/** All findings of a whole trace, each with the index of the event that caused it. */
+export function analyze(
+  events: Iterable<TraceEvent>,
+  config?: PartialConfig,
+): { findings: (Finding & { eventIndex: number })[]; analysis: StuckAnalysis };
+
+// ---------------------------------------------------------------------------------------------------------------
+// Compact events
+
+export type WatchdogEventType =
+  | "subagent_created"
+  | "subagent_started"
+  | "subagent_completed"
+  | "subagent_failed"
+  | "subagent_steered"
+  | "subagent_compacted"
+  | "tool_call"
+  | "tool_result"
+  | "edit"
+  | "patch"
+  | "llm_input"
+  | "llm_output"
+  | "alert";
+
+/** What the store keeps of an event: hashes and a short preview, never a whole output. */
+export interface WatchdogEvent {
+  /** `${sessionId}-${seq}`; `seq` never repeats. */
+  id: string;
+  targetId: string;
+  /** ms since the epoch. */
+  at: number;
+  type: WatchdogEventType;
+  /** One line for people. */
+  summary: string;
+  commandKey?: string;
+  /** SHA-256, hex, of the output without ANSI sequences (first 64 KiB). */
+  outputHash?: string;
+  outputPreview?: string;
+  /** Assistant message that asked for the call: calls with the same turn are one round. */
+  turn?: number;
+  callId?: string;
+  tool?: string;
+  isError?: boolean;
+  /** File that an edit or a read names. */
+  path?: string;
+  /** Normalised first error line of a failed result. */
+  errorClass?: string;
+}
+
+/**
+ * The verdict over compact events in time order. Events at or before `sinceAt` (the last alert) do not count.
+ * `now` (default: the last event's time) is only used by time rules.
+ */
+export function detectStuck(
+  events: readonly WatchdogEvent[],
+  config?: PartialConfig,
+  now?: number,
+  sinceAt?: number,
+): StuckAnalysis;
+
+export interface LastAlert {
+  /** ms. */
+  at: number;
+  evidenceKey: string;
+}
+/** Whether an alert is due: rules in `docs/configuration.md`, `cooldownSec`. */
+export function shouldAlert(
+  lastAlert: LastAlert | null | undefined,
+  analysis: StuckAnalysis,
+  now: number,
+  cooldownSec: number,
+): boolean;
+
+// ---------------------------------------------------------------------------------------------------------------
+// Recorded sessions
+
+export interface ReplayOptions {
+  config?: PartialConfig;
+}
+export interface ReplayFinding extends Finding {
+  /** 0-based index of the trace event within its branch. */
+  eventIndex: number;
+  /** 1-based line of the file. */
+  line: number;
+  /** Pi session entry id; absent for traces. */
+  entryId?: string;
+  /** Leaf entry of the branch, for session files with several. */
+  branch?: string;
+}
+export interface ReplayReport {
+  file: string;
+  kind: "session" | "trace";
+  sessionId?: string;
+  lines: number;
+  events: number;
+  branches: number;
+  findings: ReplayFinding[];
+  /** Lines that could not be used. At most 100 are listed; `warningCount` counts all. */
+  warnings: { line: number; message: string }[];
+  warningCount: number;
+  usage: { tokens: number; usd: number };
+}
+/** Reads a Pi session file or a trace, streaming. Rejects when the file cannot be read. */
+export function replayFile(path: string, options?: ReplayOptions): Promise<ReplayReport>;
+
+export interface CaseDetection {
+  eventIndex: number;
+  rule: string;
+  severity: Severity;
+  evidenceKey: string;
+}
+/** Runs labelled cases (JSON lines, `docs/trace.md`); one result a line, in file order. */
+export function replayCases(
+  path: string,
+  options?: ReplayOptions,
+): Promise<{ results: { id: string; detections: CaseDetection[] }[]; warnings: { line: number; message: string }[] }>;
+
+// ---------------------------------------------------------------------------------------------------------------
+// The store: one per process, shared by every instance of the extension. Used by the extension; stable for other hosts.
+
+export type TargetKind = "task" | "watchdog" | "unknown";
+export type TargetStatus =
+  | "queued"
+  | "running"
+  | "idle"
+  | "completed"
+  | "steered"
+  | "aborted"
+  | "stopped"
+  | "error";
+
+export interface TargetInfo {
+  /** For people: session name, agent description, or `main`. */
+  name?: string;
+  kind?: TargetKind;
+  status?: TargetStatus;
+  /** Session id of the main session of the tree; absent: the target is a main session itself. */
+  rootId?: string;
+  parentId?: string;
+  /** Agent type, e.g. `Explore`. */
+  agentType?: string;
+  /** How the session was linked to its sub-agent id; only `exact` may be steered. Absent for main sessions. */
+  link?: "exact" | "inferred" | "none";
+}
+
+export interface TargetUsage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  usd: number;
+}
+
+export interface TargetSummary extends Required<Pick<TargetInfo, "name" | "kind" | "status">> {
+  /** Session id. */
+  id: string;
+  aliases: string[];
+  rootId: string;
+  parentId?: string;
+  agentType?: string;
+  link?: "exact" | "inferred" | "none";
+  startedAt: number;
+  lastActiveAt: number;
+  endedAt?: number;
+  eventCount: number;
+  toolCallCount: number;
+  patchCount: number;
+  repeatedCommandCount: number;
+  repeatedMessageCount: number;
+  likelyStuck: boolean;
+  usage: TargetUsage;
+}
+
+/** Bits of the number that every `observe*` and `tick` call returns. */
+export const Signal: Readonly<{
+  /** The analysis is not what it was. */
+  VERDICT: 1;
+  /** A notice may be due: ask {@link WatchdogStore.takeNotice}. */
+  NOTICE: 2;
+}>;
+
+/** Something to tell: an alert, or that an incident is over. */
+export interface Notice {
+  kind: "stuck" | "over";
+  targetId: string;
+  targetName: string;
+  severity: Severity;
+  incident: string;
+  analysis: StuckAnalysis;
+  /** Last command of the target, normalised. */
+  lastCommand?: string;
+  cost: LoopCost;
+  /** 1 for the first notice of the incident. */
+  ordinal: number;
+}
+
+export type Resolved =
+  | { ok: true; handle: number; id: string }
+  | { ok: false; reason: "unknown" | "ambiguous"; candidates: string[] };
+
+export interface WatchdogStore {
+  /** Version of the loaded native image. */
+  readonly version: string;
+  /** Opens (or reopens) the target of a session. The handle stays valid until the target is evicted; then calls return 0. */
+  open(sessionId: string, at: number, info: TargetInfo, config: WatchdogConfig): number;
+  /** Changes what is known of a target. */
+  update(handle: number, info: TargetInfo): void;
+  /** Another name for a target (agent id, run id). An alias that another target has is taken from it. */
+  alias(handle: number, id: string): void;
+  configure(handle: number, config: WatchdogConfig): void;
+  /** The target has ended; nothing more is alerted for it. */
+  end(handle: number, at: number, status: TargetStatus): void;
+
+  // The hot path: one call per event, a number back ({@link Signal}).
+  observeUser(handle: number, at: number, text: string, synthetic: boolean): number;
+  observeAssistant(handle: number, at: number, turn: number, text: string, thinking: string, stopReason: string): number;
+  /** Streamed text of the message being written. */
+  observeChunk(handle: number, at: number, turn: number, text: string): number;
+  observeUsage(handle: number, at: number, input: number, output: number, cacheRead: number, cacheWrite: number, usd: number): number;
+  /** `args`: JSON text. */
+  observeToolCall(handle: number, at: number, turn: number, callId: string, tool: string, args: string): number;
+  /** `files`: JSON text of path → content hash, or `""`. `blockedBy`: guard that refused the call, or `""`. */
+  observeToolResult(
+    handle: number,
+    at: number,
+    turn: number,
+    callId: string,
+    tool: string,
+    output: string,
+    isError: boolean,
+    files: string,
+    blockedBy: string,
+  ): number;
+  observeFileChange(handle: number, at: number, path: string, hashBefore: string, hashAfter: string): number;
+  /** `fields`: JSON text of the event's further fields, or `""`. */
+  observeLifecycle(handle: number, at: number, event: string, fields: string): number;
+  /** A compact event that is no part of the trace (`subagent_created`, `alert`, …). */
+  note(handle: number, at: number, type: WatchdogEventType, summary: string): void;
+  tick(handle: number, at: number): number;
+
+  // Pulled when a signal says so, or by tools and commands.
+  /** The notice that is due now, if any; taking it counts as having told it (cooldown, distance). Honours pause. */
+  takeNotice(handle: number, now: number): Notice | null;
+  /** Why a call should be refused (`circuitBreaker`), or `null`. */
+  refusal(handle: number, tool: string, args: string): { reason: string; terminate: boolean } | null;
+  analysis(handle: number): StuckAnalysis;
+  /** Records an alert that was sent outside `takeNotice`. Returns whether it may be sent (pause, cooldown). */
+  requestAlert(handle: number, now: number): { send: boolean; reason: "" | "paused" | "cooldown"; recorded: boolean };
+  /** `sinceEventId`: only later ones. `limit`: the newest so many, in time order (default 50). */
+  events(handle: number, limit?: number, sinceEventId?: string): WatchdogEvent[];
+  target(handle: number): TargetSummary | null;
+  /** Running first, then by last activity. `rootId`: only the tree of that main session. */
+  targets(rootId?: string, includeCompleted?: boolean): TargetSummary[];
+  lastCommand(handle: number): string;
+  /** Session id, alias or unambiguous prefix of either, within the tree of `rootId` (all when absent). */
+  resolve(query: string, rootId?: string): Resolved;
+  /** Pauses alerts for the tree of a main session; observation goes on. */
+  pause(rootId: string, paused: boolean): void;
+  paused(rootId: string): boolean;
+  stats(): { targets: number; events: number; evicted: number };
+}
+
+/** The process-wide store. */
+export const store: WatchdogStore;
+/** Version of this package. */
+export const version: string;

@@ -1,0 +1,21 @@
+//! The native core of `pi-watchdog-supervisor`: watches what coding agents do and says when one is stuck.
+//!
+//! Floors, bottom up, nothing imports upward:
+//!
+//! - [`text`]: strings in, strings and hashes out (ANSI, noise, digests, previews)
+//! - [`trace`]: the event model, and Pi session files read into it
+//! - [`detect`]: the incremental engine, its rules and incidents
+//! - [`policy`]: configuration, confidence, cooldown
+//! - [`store`]: targets and rings, one per process
+//! - `node`: the N-API binding, the only module that knows Node (feature `node`)
+//!
+//! The core has no clock, no file system and no Pi: time and what happened are arguments.
+
+pub mod detect;
+pub mod policy;
+pub mod store;
+pub mod text;
+pub mod trace;
+
+#[cfg(feature = "node")]
+mod node;
