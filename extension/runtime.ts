@@ -1,0 +1,52 @@
+// What the parts of one extension instance share. Holds types and no behaviour: each part owns its own file,
+// and index.ts wires them.
+
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ConfigSource, ConfigWarning, Notice, WatchdogConfig } from "../index.js";
+import type { SubagentBackend } from "./subagents/backend.ts";
+
+/** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
+export interface WatchedSession {
+  readonly id: string;
+  /** Session id of the main session of the tree; equals `id` for a main session. */
+  readonly rootId: string;
+  readonly isMain: boolean;
+  /** Target handle in the native store. */
+  readonly handle: number;
+  /** Context of the latest event of the session. */
+  ctx: ExtensionContext;
+  config: WatchdogConfig;
+  warnings: ConfigWarning[];
+  /** Changes configuration keys for this run. Returns the warnings; what is refused has one and stays as it was. */
+  change(source: Extract<ConfigSource, "command" | "model">, name: string, patch: Record<string, unknown>): ConfigWarning[];
+  /** Sub-agent packages that were found; main sessions only. */
+  backends: SubagentBackend[];
+}
+
+/** One extension instance. `session` is null before `session_start` and after `session_shutdown`. */
+export interface Runtime {
+  readonly pi: ExtensionAPI;
+  session: WatchedSession | null;
+  /** Latest texts that the watchdog sent and received, for the debug console. */
+  debug(direction: "sent" | "received", text: string): void;
+}
+
+/**
+ * A main session as its children see it, published on `globalThis` because children run other instances of the
+ * extension, perhaps of another copy of the package. `root.ts` owns the registry.
+ */
+export interface MainSession {
+  readonly id: string;
+  /** Shows a notice about a child in the main session. */
+  deliver(notice: Notice): void;
+  /** What is known of a child session before its own `session_start`. */
+  child(sessionId: string): ChildLink | undefined;
+}
+
+export interface ChildLink {
+  /** Agent id in the sub-agent package; absent when it is not known beyond doubt. */
+  agentId?: string;
+  agentType?: string;
+  description?: string;
+  link: "exact" | "inferred" | "none";
+}

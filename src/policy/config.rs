@@ -1,0 +1,71 @@
+//! The effective configuration of a session. Keys, defaults and meaning: `docs/configuration.md`.
+
+use serde::{Deserialize, Serialize};
+
+/// Effective values; every threshold of 0 disables its rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Config {
+    pub enabled: bool,
+    pub rescue_message: String,
+    /// Same action, same outcome (rounds).
+    pub repeat_threshold: u32,
+    /// Same action, materially different outcomes (rounds).
+    pub changing_output_threshold: u32,
+    pub typecheck_repeat_threshold: u32,
+    pub llm_repeat_threshold: u32,
+    /// Seconds; 0: off.
+    pub idle_no_progress_sec: f64,
+    /// Seconds; 0: alert at every check, negative: never the same evidence again.
+    pub cooldown_sec: f64,
+    pub max_preview_lines: u32,
+    pub max_events_per_agent: u32,
+    pub alert_mode: AlertMode,
+    pub steer_dry_run_default: Option<bool>,
+    pub circuit_breaker: CircuitBreaker,
+    pub debug: bool,
+    pub allow_project_powers: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum AlertMode {
+    #[default]
+    MainOnly,
+    DirectSubagent,
+    Both,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum CircuitBreaker {
+    #[default]
+    Off,
+    Block,
+    Stop,
+}
+
+/// Sent to a stuck agent unless the user wrote another one.
+pub const DEFAULT_RESCUE_MESSAGE: &str = "The AI agent might be stuck. Stop repeating the current actions, summarise what you know, and plan the next step anew. Do not run the same command again unless the query or the path changed.";
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            rescue_message: DEFAULT_RESCUE_MESSAGE.to_owned(),
+            repeat_threshold: 3,
+            changing_output_threshold: 10,
+            typecheck_repeat_threshold: 2,
+            llm_repeat_threshold: 3,
+            idle_no_progress_sec: 0.0,
+            cooldown_sec: 60.0,
+            max_preview_lines: 20,
+            max_events_per_agent: 200,
+            alert_mode: AlertMode::MainOnly,
+            steer_dry_run_default: None,
+            circuit_breaker: CircuitBreaker::Off,
+            debug: false,
+            allow_project_powers: false,
+        }
+    }
+}
