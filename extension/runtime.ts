@@ -3,7 +3,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ConfigSource, ConfigWarning, Notice, WatchdogConfig } from "../index.js";
-import type { SubagentBackend } from "./subagents/backend.ts";
+import type { Delivery, SubagentBackend } from "./subagents/backend.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
 export interface WatchedSession {
@@ -27,6 +27,8 @@ export interface WatchedSession {
 export interface Runtime {
   readonly pi: ExtensionAPI;
   session: WatchedSession | null;
+  /** Main session of this session's tree (itself in a main session); undefined when it has gone. */
+  main(): MainSession | undefined;
   /** Latest texts that the watchdog sent and received, for the debug console. */
   debug(direction: "sent" | "received", text: string): void;
 }
@@ -37,8 +39,12 @@ export interface Runtime {
  */
 export interface MainSession {
   readonly id: string;
-  /** Shows a notice about a child in the main session. */
-  deliver(notice: Notice): void;
+  /** The main session's own configuration: it decides what may be done to its children. */
+  readonly config: WatchdogConfig;
+  /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */
+  deliver(notice: Notice, note?: string): void;
+  /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
+  steer(sessionId: string, message: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
 }
