@@ -23,9 +23,13 @@ export interface WatchedSession {
   backends: SubagentBackend[];
 }
 
+/** The library, loaded once the addon is known to be there: no part may import it by value on its own. */
+export type Native = typeof import("../index.js");
+
 /** One extension instance. `session` is null before `session_start` and after `session_shutdown`. */
 export interface Runtime {
   readonly pi: ExtensionAPI;
+  readonly native: Native;
   session: WatchedSession | null;
   /** Main session of this session's tree (itself in a main session); undefined when it has gone. */
   main(): MainSession | undefined;
@@ -47,6 +51,14 @@ export interface MainSession {
   steer(sessionId: string, message: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
+}
+
+/** What `connectBackends(runtime)` hands back to whoever started it. */
+export interface BackendConnection {
+  /** Called within the child's `session_start` too, in its async context. */
+  child(sessionId: string): ChildLink | undefined;
+  /** Stops listening and disposes of the backends; idempotent. */
+  dispose(): void;
 }
 
 export interface ChildLink {
