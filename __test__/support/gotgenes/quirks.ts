@@ -1,0 +1,23 @@
+// Deviations from the observed behaviour that a test can ask for, as a comma-separated list in the environment.
+// Without it the stand-in behaves as version 18 was seen to.
+
+export interface Quirks {
+  /** The service is published only when the first prompt arrives, not when the package loads. */
+  lateSlot: boolean;
+  /** Child sessions are created outside the async context in which `subagents:started` was emitted. */
+  detached: boolean;
+  /** A child that ends removes the service slot, as versions after 18 do. */
+  deleteSlot: boolean;
+  /** One agent at a time; the others queue. */
+  serial: boolean;
+}
+
+export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_STAND_IN): Quirks {
+  const asked = new Set((text ?? "").split(",").map((word) => word.trim()));
+  return {
+    lateSlot: asked.has("late-slot"),
+    detached: asked.has("detached"),
+    deleteSlot: asked.has("delete-slot"),
+    serial: asked.has("serial"),
+  };
+}

@@ -1,0 +1,39 @@
+// The public shape of an agent's record and of the service, as @gotgenes/pi-subagents 18 has them. Types only.
+
+export type AgentStatus = "queued" | "running" | "completed" | "steered" | "aborted" | "stopped" | "error";
+
+export interface AgentRecord {
+  id: string;
+  type: string;
+  description: string;
+  status: AgentStatus;
+  toolUses: number;
+  startedAt: number;
+  completedAt?: number;
+  result?: string;
+  error?: string;
+  lifetimeUsage: { input: number; output: number; cacheWrite: number };
+  compactionCount: number;
+}
+
+export interface SpawnOptions {
+  description?: string;
+  isBackground?: boolean;
+  /** Turns after which the agent is asked to wrap up; some turns later it is aborted. */
+  maxTurns?: number;
+}
+
+export interface SubagentsService {
+  spawn(type: string, prompt: string, options?: SpawnOptions): string;
+  getRecord(id: string): AgentRecord | undefined;
+  listAgents(): AgentRecord[];
+  abort(id: string): boolean;
+  steer(id: string, message: string): Promise<boolean>;
+  waitForAll(): Promise<void>;
+  hasRunning(): boolean;
+}
+
+export const SERVICE_SLOT = Symbol.for("@gotgenes/pi-subagents:service");
+
+/** Publishes on the main session's bus. Must not throw when that session is gone. */
+export type Emit = (channel: string, payload: Record<string, unknown>) => void;
