@@ -20,7 +20,8 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 // Soft hyphen, Arabic letter mark, Mongolian vowel separator, zero width space, non-joiner and marks, bidi embeddings,
 // overrides and isolates, word joiner and invisible operators, BOM, interlinear annotation, language tags.
 // The zero width joiner stays: emoji and several scripts are written with it.
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 /** Text of several lines without escape sequences, control characters, bidi marks and invisible characters. */
 export function plain(text: string): string {
@@ -43,7 +44,12 @@ export function cut(text: string, max: number): string {
 
 /** One safe line of at most `max` characters. */
 export function oneLine(text: string, max = LINE_CHARS): string {
-  return cut(plain(text.slice(0, max + SLACK)).replace(/\s+/g, " ").trim(), max);
+  return cut(
+    plain(text.slice(0, max + SLACK))
+      .replace(/\s+/g, " ")
+      .trim(),
+    max,
+  );
 }
 
 /** Safe lines, each and all of them cut; the last one says how many are missing. */
