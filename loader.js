@@ -93,9 +93,7 @@ function loadImage() {
     image = open(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `The addon of ${PACKAGE} cannot be loaded (${reason}). ${remedy()}`,
-    );
+    throw new Error(`The addon of ${PACKAGE} cannot be loaded (${reason}). ${remedy()}`);
   }
   if (!compatible(image.version)) {
     // The system hands back the image that is already loaded from this path, whatever lies there now.
@@ -121,9 +119,7 @@ function findImage() {
   const beside = nativeFileNames().map((name) => fileURLToPath(new URL(`./native/${name}`, import.meta.url)));
   const found = beside.find((path) => existsSync(path)) ?? platformPackage();
   if (found !== undefined) return found;
-  throw new Error(
-    `The addon of ${PACKAGE} is missing for ${platforms()[0]}. ${remedy()}`,
-  );
+  throw new Error(`The addon of ${PACKAGE} is missing for ${platforms()[0]}. ${remedy()}`);
 }
 
 /** @returns {string | undefined} */
@@ -165,8 +161,9 @@ function mappedFiles() {
   }
   // The report costs milliseconds. Only a worker thread can be in a process that has the image but not the binding.
   if (isMainThread || process.report === undefined) return [];
-  process.report.excludeNetwork = true;
-  const { sharedObjects } = /** @type {{ sharedObjects?: string[] }} */ (process.report.getReport());
+  const report = /** @type {NodeJS.ProcessReport & { excludeNetwork: boolean }} */ (process.report);
+  report.excludeNetwork = true;
+  const { sharedObjects } = /** @type {{ sharedObjects?: string[] }} */ (report.getReport());
   return sharedObjects ?? [];
 }
 

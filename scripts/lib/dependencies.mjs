@@ -16,7 +16,9 @@ export function installDependencies() {
     // `ci` removes the folder first, which must not happen to one that a running process uses.
     const args = existsSync(join(root, "node_modules")) ? ["install", "--no-save"] : ["ci"];
     if (run(npm(), [...args, "--no-audit", "--no-fund"], root) !== 0) {
-      throw new SetupError("npm could not install the dependencies (its messages are above). A network is needed once.");
+      throw new SetupError(
+        "npm could not install the dependencies (its messages are above). A network is needed once.",
+      );
     }
     outcome = "installed";
   }
