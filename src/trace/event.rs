@@ -19,13 +19,7 @@ pub enum EventKind<'a> {
     /// A message to the agent. `synthetic`: written by a program (a hook, a reminder), not by a person.
     User { text: &'a str, synthetic: bool },
     /// One finished assistant message.
-    Assistant {
-        turn: u32,
-        text: &'a str,
-        thinking: &'a str,
-        stop_reason: StopReason,
-        usage: Option<Usage>,
-    },
+    Assistant { turn: u32, text: &'a str, thinking: &'a str, stop_reason: StopReason, usage: Option<Usage> },
     /// A streamed piece of an assistant message that is still being written.
     AssistantChunk { turn: u32, text: &'a str },
     /// The agent asks for a tool. Calls of one `turn` came in one assistant message (a parallel batch).

@@ -1,5 +1,16 @@
 //! The event model and the readers that produce it.
+//!
+//! The readers take one line and give events; they open no file. What a line means is in `docs/trace.md`.
 
 mod event;
+mod json;
+mod link;
+mod session_file;
+mod time;
+mod trace_file;
 
 pub use event::{Event, EventKind, FileState, StopReason, Usage};
+pub use json::LineError;
+pub use link::{Link, Parent, link_of};
+pub use session_file::{EntryRead, SessionHeader, SessionReader};
+pub use trace_file::{TraceReader, read_case};
