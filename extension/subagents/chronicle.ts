@@ -1,0 +1,92 @@
+// Writes what happens to sub-agents into the native store: targets, aliases, notes and ends. An agent has no target
+// before it has a session, so what was said of it until then waits here. Decides nothing about links.
+
+import type { TargetInfo, TargetKind, TargetStatus, WatchdogEventType, WatchdogStore } from "../../index.js";
+import type { WatchedSession } from "../runtime.ts";
+import { oneLine } from "../sanitize.ts";
+import type { Agent } from "./roster.ts";
+
+const NAME_CHARS = 80;
+
+interface Note {
+  at: number;
+  type: WatchdogEventType;
+  summary: string;
+}
+
+/** What an agent is for, by its own words: the watchdog's model must not be watched as a worker. */
+export function targetKind(type: string, description: string): TargetKind {
+  if (type === "" && description === "") return "unknown";
+  return /watchdog/i.test(`${type} ${description}`) ? "watchdog" : "task";
+}
+
+export class Chronicle {
+  readonly #store: WatchdogStore;
+  readonly #session: WatchedSession;
+  readonly #now: () => number;
+  /** Target handles by session id. */
+  readonly #handles = new Map<string, number>();
+  readonly #waiting = new Map<Agent, Note[]>();
+
+  constructor(store: WatchdogStore, session: WatchedSession, now: () => number) {
+    this.#store = store;
+    this.#session = session;
+    this.#now = now;
+  }
+
+  note(agent: Agent, type: WatchdogEventType, summary: string): void {
+    const note = { at: this.#now(), type, summary: oneLine(summary) };
+    const handle = this.#handleOf(agent);
+    if (handle !== undefined) this.#store.note(handle, note.at, note.type, note.summary);
+    else if (!agent.ended) this.#waiting.set(agent, [...(this.#waiting.get(agent) ?? []), note]);
+  }
+
+  /** The agent's session is known now, or is running again. */
+  open(agent: Agent, sessionId: string): void {
+    const handle = this.#store.open(sessionId, this.#now(), this.#info(agent), this.#session.config);
+    this.#handles.set(sessionId, handle);
+    if (agent.link === "exact") this.#store.alias(handle, agent.agentId);
+    for (const note of this.#waiting.get(agent) ?? []) this.#store.note(handle, note.at, note.type, note.summary);
+    this.#waiting.delete(agent);
+  }
+
+  /** A child session that no agent could be told for. */
+  openUnlinked(sessionId: string): void {
+    const info: TargetInfo = { ...this.#family(), name: "sub-agent", kind: "unknown", status: "running", link: "none" };
+    this.#handles.set(sessionId, this.#store.open(sessionId, this.#now(), info, this.#session.config));
+  }
+
+  end(agent: Agent, status: TargetStatus): void {
+    this.#waiting.delete(agent);
+    if (agent.sessionId !== undefined) this.endSession(agent.sessionId, status);
+  }
+
+  endSession(sessionId: string, status: TargetStatus, summary?: string): void {
+    const handle = this.#handles.get(sessionId);
+    if (handle === undefined) return;
+    const at = this.#now();
+    if (summary !== undefined) this.#store.note(handle, at, "subagent_completed", summary);
+    this.#store.end(handle, at, status);
+    this.#handles.delete(sessionId);
+  }
+
+  #handleOf(agent: Agent): number | undefined {
+    return agent.sessionId === undefined ? undefined : this.#handles.get(agent.sessionId);
+  }
+
+  #family(): TargetInfo {
+    return { rootId: this.#session.id, parentId: this.#session.id };
+  }
+
+  #info(agent: Agent): TargetInfo {
+    const agentType = oneLine(agent.type, NAME_CHARS);
+    return {
+      ...this.#family(),
+      name: oneLine(agent.description, NAME_CHARS) || agentType || "sub-agent",
+      kind: targetKind(agent.type, agent.description),
+      status: "running",
+      agentType,
+      link: agent.link,
+    };
+  }
+}

@@ -1,0 +1,96 @@
+// The service that @gotgenes/pi-subagents publishes, read with distrust: its package cannot be imported, so every field
+// is checked here and nowhere else. Knows no bus and no store.
+
+import type { SubagentRecord } from "./backend.ts";
+
+export const PACKAGE = "@gotgenes/pi-subagents";
+
+const SLOT = Symbol.for("@gotgenes/pi-subagents:service");
+
+export type Status = SubagentRecord["status"];
+
+const STATUSES: ReadonlySet<string> = new Set<Status>([
+  "queued",
+  "running",
+  "completed",
+  "steered",
+  "aborted",
+  "stopped",
+  "error",
+]);
+
+export interface AgentRecord {
+  id: string;
+  type: string;
+  description: string;
+  status: Status;
+  toolUses: number;
+  startedAt?: number;
+  completedAt?: number;
+  /** Whether the agent answered anything. */
+  answered: boolean;
+  error?: string;
+}
+
+/** What is used of the service; every call may throw. */
+export interface Service {
+  getRecord(id: string): unknown;
+  listAgents(): unknown;
+  hasRunning(): boolean;
+  abort(id: string): boolean;
+  steer(id: string, message: string): Promise<boolean>;
+}
+
+const METHODS = ["getRecord", "listAgents", "hasRunning", "abort", "steer"] as const;
+
+/** The service in the slot now: the main session's, or the empty one of the child that was loaded last. */
+export function publishedService(): Service | undefined {
+  const value: unknown = Reflect.get(globalThis, SLOT);
+  if (typeof value !== "object" || value === null) return undefined;
+  const complete = METHODS.every((method) => typeof Reflect.get(value, method) === "function");
+  return complete ? (value as Service) : undefined;
+}
+
+export function readRecord(service: Service, id: string): AgentRecord | undefined {
+  return parseRecord(service.getRecord(id));
+}
+
+export function readRecords(service: Service): AgentRecord[] {
+  const list = service.listAgents();
+  return Array.isArray(list) ? list.map(parseRecord).filter((record) => record !== undefined) : [];
+}
+
+export function hasEnded(status: Status): boolean {
+  return status !== "queued" && status !== "running";
+}
+
+function parseRecord(value: unknown): AgentRecord | undefined {
+  const id = text(value, "id");
+  const status = text(value, "status");
+  if (id === "" || !STATUSES.has(status)) return undefined;
+  const startedAt = time(value, "startedAt");
+  const completedAt = time(value, "completedAt");
+  const error = text(value, "error");
+  return {
+    id,
+    type: text(value, "type"),
+    description: text(value, "description"),
+    status: status as Status,
+    toolUses: time(value, "toolUses") ?? 0,
+    answered: text(value, "result").trim() !== "",
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(completedAt === undefined ? {} : { completedAt }),
+    ...(error === "" ? {} : { error }),
+  };
+}
+
+/** A string field of a foreign object, `""` when there is none. */
+export function text(from: unknown, field: string): string {
+  const value = typeof from === "object" && from !== null ? Reflect.get(from, field) : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+function time(from: unknown, field: string): number | undefined {
+  const value = typeof from === "object" && from !== null ? Reflect.get(from, field) : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}

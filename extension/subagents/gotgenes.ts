@@ -1,0 +1,298 @@
+// @gotgenes/pi-subagents 18: sub-agents as sessions of this process. Finds the package by its service slot, follows its
+// bus, and links agents to sessions. The rules for links are in roster.ts, the store is written in chronicle.ts.
+//
+// No event carries agent id and session id together, and sessions of several agents are created in any order. But
+// `subagents:started` is emitted in the call that goes on to create the session, so a value put into that async context
+// there is still present when `child:session-created` comes.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Delivery, SubagentBackend, SubagentRecord } from "./backend.ts";
+import { Chronicle } from "./chronicle.ts";
+import type { Connection, Host } from "./connection.ts";
+import {
+  type AgentRecord,
+  hasEnded,
+  PACKAGE,
+  publishedService,
+  readRecord,
+  readRecords,
+  type Service,
+  type Status,
+  text,
+} from "./gotgenes-service.ts";
+import { type Agent, Roster } from "./roster.ts";
+
+export function connectGotgenes(host: Host): Connection {
+  const { pi, session, store, now, fault } = host;
+  const roster = new Roster();
+  const chronicle = new Chronicle(store, session, now);
+  const offs: (() => void)[] = [];
+  let service: Service | undefined;
+  /** The agent in whose run the current code executes. Made only when the package is there: it has a cost on Node 22. */
+  let running: AsyncLocalStorage<Agent> | undefined;
+  let disposed = false;
+
+  const backend: SubagentBackend = {
+    name: PACKAGE,
+    capabilities: { list: true, steer: true, stop: true, resume: false },
+    list: () => attempt(() => (service ? readRecords(service).map(toSubagent) : [])) ?? [],
+    steer,
+    stop,
+    dispose,
+  };
+
+  /** Runs what handles foreign events and data; an exception in it is told and ends here. */
+  function attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      fault(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  }
+
+  // The slot holds the main session's service only until the first child is loaded, so it is looked at when the session
+  // starts, and, for a package that publishes later, before each run, each tool and each agent.
+  function find(): void {
+    if (service) return;
+    service = publishedService();
+    if (!service) return;
+    running = new AsyncLocalStorage();
+    session.backends.push(backend);
+  }
+
+  /** The record of an agent of this session; ids of other packages on the same channels have none. */
+  function recordOf(agentId: string): AgentRecord | undefined {
+    find();
+    if (!service || agentId === "") return undefined;
+    const record = readRecord(service, agentId);
+    if (record) return record;
+    // The service in hand may be a child's, if the package published its own only after a child was loaded.
+    const other = publishedService();
+    const found = other && other !== service ? readRecord(other, agentId) : undefined;
+    if (found) service = other;
+    return found;
+  }
+
+  function agentOf(record: AgentRecord): Agent {
+    return roster.get(record.id) ?? roster.add(record.id, record.type, record.description);
+  }
+
+  function on(channel: string, handle: (payload: unknown) => void): void {
+    const off = pi.events.on(channel, (payload) => {
+      if (!disposed) attempt(() => handle(payload));
+    });
+    offs.push(off);
+  }
+
+  function onAgent(channel: string, handle: (agent: Agent, record: AgentRecord, payload: unknown) => void): void {
+    on(channel, (payload) => {
+      const record = recordOf(text(payload, "id"));
+      if (record) handle(agentOf(record), record, payload);
+    });
+  }
+
+  onAgent("subagents:created", (agent) => {
+    chronicle.note(agent, "subagent_created", describe(agent));
+  });
+
+  onAgent("subagents:started", (agent) => {
+    running?.enterWith(agent);
+    if (agent.ended) reopen(agent);
+    else chronicle.note(agent, "subagent_started", describe(agent));
+  });
+
+  on("subagents:child:session-created", (payload) => {
+    const sessionId = text(payload, "sessionId");
+    if (!service || sessionId === "" || roster.child(sessionId)) return;
+    const agent = running?.getStore();
+    if (agent && !agent.ended && roster.linkExact(agent, sessionId)) return chronicle.open(agent, sessionId);
+    const inferred = agent === undefined ? roster.linkInferred(sessionId) : undefined;
+    if (inferred) chronicle.open(inferred, sessionId);
+    else chronicle.openUnlinked(sessionId);
+  });
+
+  // Without an id, and before the record is final: the record is looked at when the package has had its turn.
+  on("subagents:child:completed", () => {
+    setImmediate(() => {
+      if (!disposed) attempt(reconcile);
+    });
+  });
+
+  onAgent("subagents:completed", settle);
+  onAgent("subagents:failed", settle);
+
+  onAgent("subagents:steered", (agent, _record, payload) => {
+    chronicle.note(agent, "subagent_steered", `by the main agent: ${text(payload, "message")}`);
+  });
+
+  onAgent("subagents:compacted", (agent, _record, payload) => {
+    chronicle.note(agent, "subagent_compacted", `context compacted (${text(payload, "reason") || "no reason given"})`);
+  });
+
+  on("subagents:child:disposed", (payload) => {
+    const sessionId = text(payload, "sessionId");
+    reconcile();
+    const agent = roster.bySession(sessionId);
+    if (agent) {
+      agent.disposed = true;
+      finish(agent, "stopped", "its session was disposed");
+    } else if (roster.forgetUnlinked(sessionId)) {
+      chronicle.endSession(sessionId, "completed", UNKNOWN_END);
+    }
+  });
+
+  // Foreground agents and resumed ones end without an event, and a resumed one starts without one. All of it happens
+  // while the main agent's tool call runs, so the records are looked at when that call shows progress or ends.
+  const look = () => {
+    if (disposed) return;
+    attempt(find);
+    attempt(reconcile);
+  };
+  offs.push(
+    pi.on("before_agent_start", look),
+    pi.on("tool_execution_start", look),
+    pi.on("tool_execution_update", look),
+    pi.on("tool_execution_end", look),
+    pi.on("agent_settled", look),
+  );
+
+  function reconcile(): void {
+    if (!service) return;
+    for (const agent of roster.agents()) {
+      const record = readRecord(service, agent.agentId);
+      if (record) settle(agent, record);
+    }
+    const unlinked = roster.unlinked();
+    if (unlinked.length === 0 || service.hasRunning()) return;
+    for (const sessionId of unlinked) {
+      roster.forgetUnlinked(sessionId);
+      chronicle.endSession(sessionId, "completed", UNKNOWN_END);
+    }
+  }
+
+  /** Brings the target in step with the record, which is the truth about an agent's end. */
+  function settle(agent: Agent, record: AgentRecord): void {
+    if (hasEnded(record.status)) finish(agent, record.status, ending(record), failed(record));
+    else if (agent.ended && record.status === "running") reopen(agent);
+  }
+
+  function finish(agent: Agent, status: Status, summary: string, bad = true): void {
+    if (agent.ended || status === "queued" || status === "running") return;
+    chronicle.note(agent, bad ? "subagent_failed" : "subagent_completed", summary);
+    chronicle.end(agent, status);
+    agent.ended = true;
+  }
+
+  function reopen(agent: Agent): void {
+    agent.ended = false;
+    if (agent.sessionId === undefined) return;
+    chronicle.open(agent, agent.sessionId);
+    chronicle.note(agent, "subagent_started", `resumed: ${describe(agent)}`);
+  }
+
+  function toSubagent(record: AgentRecord): SubagentRecord {
+    const agent = roster.get(record.id);
+    return {
+      agentId: record.id,
+      type: record.type,
+      description: record.description,
+      status: record.status,
+      link: agent?.link ?? "none",
+      ...(agent?.sessionId === undefined ? {} : { sessionId: agent.sessionId }),
+      ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
+      ...(record.completedAt === undefined ? {} : { completedAt: record.completedAt }),
+    };
+  }
+
+  /** The service and the agent, when a request may be made; else why not. */
+  function addressee(agentId: string): { service: Service; agent: Agent; record: AgentRecord } | Delivery {
+    if (disposed) return refused("the main session has ended");
+    const record = attempt(() => recordOf(agentId));
+    if (!record || !service) return { outcome: "unknown_target", reason: `${PACKAGE} has no agent ${agentId}` };
+    if (hasEnded(record.status)) return refused(`the agent has ended (${record.status})`);
+    const agent = agentOf(record);
+    if (agent.disposed) return refused("the agent's session is disposed");
+    return { service, agent, record };
+  }
+
+  async function steer(agentId: string, message: string): Promise<Delivery> {
+    const to = addressee(agentId);
+    if ("outcome" in to) return to;
+    if (to.record.status === "queued") return refused("the agent has not started yet");
+    if (to.agent.link !== "exact") return refused(NOT_EXACT);
+    try {
+      if (!(await to.service.steer(agentId, message))) return refused(`${PACKAGE} did not take the message`);
+    } catch (error) {
+      return refused(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    attempt(() => chronicle.note(to.agent, "subagent_steered", `by the watchdog: ${message}`));
+    // Pi puts it between the running tool calls and the next request; nothing tells when that has happened.
+    return { outcome: "queued" };
+  }
+
+  async function stop(agentId: string): Promise<Delivery> {
+    const to = addressee(agentId);
+    if ("outcome" in to) return to;
+    // A queued agent has no session yet, so there is no link to be wrong about.
+    if (to.record.status !== "queued" && to.agent.link !== "exact") return refused(NOT_EXACT);
+    try {
+      if (!to.service.abort(agentId)) return refused(`${PACKAGE} did not stop the agent`);
+    } catch (error) {
+      return refused(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    const after = attempt(() => recordOf(agentId));
+    if (after) attempt(() => settle(to.agent, after));
+    return { outcome: after && hasEnded(after.status) ? "delivered" : "queued" };
+  }
+
+  function child(sessionId: string): ReturnType<Connection["child"]> {
+    if (disposed || sessionId === session.id) return undefined;
+    attempt(reconcile);
+    const known = roster.child(sessionId);
+    if (known) return known;
+    // A session that starts within an agent's run and is not the agent's own: one that the agent started itself.
+    return running?.getStore() === undefined ? undefined : { link: "none" };
+  }
+
+  function dispose(): void {
+    if (disposed) return;
+    attempt(reconcile);
+    for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", "the main session has ended"));
+    for (const sessionId of roster.unlinked()) attempt(() => chronicle.endSession(sessionId, "stopped"));
+    disposed = true;
+    for (const off of offs.splice(0)) off();
+    running?.disable();
+    session.backends = session.backends.filter((other) => other !== backend);
+  }
+
+  attempt(find);
+  return { child, dispose };
+}
+
+const NOT_EXACT =
+  "the agent's session is not known beyond doubt: it was created outside the context in which the agent started";
+const UNKNOWN_END = "its session is gone; how it ended is not known";
+
+function refused(reason: string): Delivery {
+  return { outcome: "refused", reason };
+}
+
+function describe(agent: Agent): string {
+  return [agent.type, agent.description].filter((part) => part !== "").join(": ") || "sub-agent";
+}
+
+/** Whether the agent did not do what it was asked. A provider error also ends as `completed`, only without an answer. */
+function failed(record: AgentRecord): boolean {
+  if (record.status === "completed" || record.status === "steered") return !record.answered;
+  return true;
+}
+
+function ending(record: AgentRecord): string {
+  const uses = `${record.toolUses} tool ${record.toolUses === 1 ? "use" : "uses"}`;
+  if (record.error !== undefined) return `${record.status} after ${uses}: ${record.error}`;
+  if (record.status === "aborted") return `aborted after ${uses}: its turn limit was reached`;
+  if (failed(record) && record.status !== "stopped" && record.status !== "error")
+    return `${record.status} after ${uses}, without an answer (a provider error or an abort in the child ends so)`;
+  return `${record.status} after ${uses}`;
+}
