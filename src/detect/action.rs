@@ -1,0 +1,281 @@
+//! What an agent did: the tool and its exact arguments, as one comparable hash, plus what the rules want to know of it.
+//!
+//! Arguments are compared exactly, in canonical key order; only fields that tell people why a call is made are left
+//! out ([`COSMETIC`]). Paging a file with another `offset` is therefore another action.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::command::{self, Line};
+use crate::text::{fast, normalize_command};
+
+/// Argument names that explain a call to people or bound its run time, and do not change what is asked.
+const COSMETIC: [&str; 9] =
+    ["description", "reason", "label", "timeout", "timeout_ms", "timeoutMs", "explanation", "justification", "rationale"];
+
+/// Arguments that name what a call is about, most telling first.
+const MAIN_ARGUMENTS: [&str; 12] = [
+    "path", "file_path", "filePath", "file", "pattern", "query", "url", "uri", "regex", "name", "id", "prompt",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolClass {
+    Shell,
+    Edit,
+    Other,
+}
+
+/// An action, shared by all steps that took it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    /// Tool and canonical arguments. Equal hash: the same action.
+    pub hash: u128,
+    pub tool: Arc<str>,
+    /// For people and for grouping: the normalised command, or tool and main argument.
+    pub key: Arc<str>,
+    pub class: ToolClass,
+    /// The file that the call names.
+    pub path: Option<Arc<str>>,
+    /// Asks how something that runs by itself is getting on, or waits for it.
+    pub polls: bool,
+    /// Runs a type checker.
+    pub typecheck: bool,
+    /// A shell line that changes files, packages or a repository.
+    pub mutates: bool,
+    pub edit: Option<EditShape>,
+}
+
+/// What an edit does, as far as its arguments tell: enough to see that a later one takes it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditShape {
+    /// The change, and its inverse. For a whole-file write both are the hash of the content.
+    pub forward: u128,
+    pub backward: u128,
+}
+
+impl Action {
+    /// `args`: JSON text. Text that is no JSON is taken as it stands.
+    pub fn new(tool: &str, args: &str) -> Self {
+        let value: Value = serde_json::from_str(args).unwrap_or_else(|_| Value::String(args.to_owned()));
+        let mut canonical = Vec::with_capacity(args.len() + tool.len() + 1);
+        canonical.extend_from_slice(tool.as_bytes());
+        canonical.push(0);
+        write_canonical_top(&value, &mut canonical);
+        let hash = fast(&canonical);
+
+        let line = shell_line(&value);
+        let class = classify(tool, line.is_some());
+        let understood = line.map(Line::understand);
+        let path = string_argument(&value, &MAIN_ARGUMENTS[..4]).map(Arc::from);
+        Self {
+            hash,
+            tool: Arc::from(tool),
+            key: Arc::from(key_of(tool, class, line, &value, hash)),
+            class,
+            polls: understood.as_ref().map_or_else(|| command::tool_polls(tool, &value), |line| line.polls),
+            typecheck: understood.as_ref().map_or_else(|| command::is_typecheck_tool(tool), |line| line.typecheck),
+            mutates: understood.as_ref().is_some_and(|line| line.mutates),
+            edit: if class == ToolClass::Edit { EditShape::of(path.as_deref(), &value) } else { None },
+            path,
+        }
+    }
+}
+
+impl EditShape {
+    fn of(path: Option<&str>, args: &Value) -> Option<Self> {
+        let path = path?;
+        if let Some(content) = string_argument(args, &["content", "contents", "text", "file_text"]) {
+            let hash = fast(content.as_bytes());
+            return Some(Self { forward: hash, backward: hash });
+        }
+        let mut forward = path.as_bytes().to_vec();
+        let mut backward = forward.clone();
+        let mut known = false;
+        let mut add = |edit: &Value| {
+            let old = string_argument(edit, &["oldText", "old_text", "old_string", "old_str", "old"]);
+            let new = string_argument(edit, &["newText", "new_text", "new_string", "new_str", "new"]);
+            if let (Some(old), Some(new)) = (old, new) {
+                known = true;
+                for (buffer, from, to) in [(&mut forward, old, new), (&mut backward, new, old)] {
+                    for part in [from, to] {
+                        buffer.push(0);
+                        buffer.extend_from_slice(part.as_bytes());
+                    }
+                }
+            }
+        };
+        match args.get("edits") {
+            Some(Value::Array(edits)) => edits.iter().for_each(&mut add),
+            _ => add(args),
+        }
+        known.then(|| Self { forward: fast(&forward), backward: fast(&backward) })
+    }
+}
+
+/// The published `commandKey` of a call; `args`: JSON text.
+pub fn command_key(tool: &str, args: &str) -> Arc<str> {
+    Action::new(tool, args).key
+}
+
+fn key_of(tool: &str, class: ToolClass, line: Option<&str>, args: &Value, hash: u128) -> String {
+    if let Some(line) = line {
+        return normalize_command(line);
+    }
+    let main = string_argument(args, &MAIN_ARGUMENTS).or_else(|| match args {
+        Value::Object(fields) => {
+            fields.iter().filter(|(name, _)| !COSMETIC.contains(&name.as_str())).find_map(|(_, value)| value.as_str())
+        }
+        Value::String(text) => Some(text),
+        _ => None,
+    });
+    let mut key = match main {
+        Some(main) => normalize_command(&format!("{tool} {main}")),
+        None => tool.to_owned(),
+    };
+    if class == ToolClass::Edit {
+        key.push_str(&format!(" #{:08x}", hash >> 96));
+    }
+    key
+}
+
+fn classify(tool: &str, has_line: bool) -> ToolClass {
+    let name = tool.to_ascii_lowercase();
+    match name.as_str() {
+        "edit" | "write" | "patch" | "multi_edit" | "multiedit" | "apply_patch" | "edit_file" | "write_file"
+        | "create_file" | "str_replace" | "str_replace_editor" | "notebook_edit" | "notebookedit" => ToolClass::Edit,
+        _ if has_line => ToolClass::Shell,
+        _ => ToolClass::Other,
+    }
+}
+
+/// The shell line of a call, by the argument that carries one in every tool seen so far.
+fn shell_line(args: &Value) -> Option<&str> {
+    match args.get("command").or_else(|| args.get("cmd"))? {
+        Value::String(line) => Some(line),
+        _ => None,
+    }
+}
+
+fn string_argument<'a>(args: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| args.get(*name)?.as_str())
+}
+
+/// Canonical JSON without cosmetic fields, unless nothing else would be left to compare.
+fn write_canonical_top(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Object(fields) if fields.keys().any(|name| !COSMETIC.contains(&name.as_str())) => {
+            for (name, field) in fields.iter().filter(|(name, _)| !COSMETIC.contains(&name.as_str())) {
+                write_text(name, out);
+                out.push(b':');
+                write_canonical(field, out);
+            }
+        }
+        _ => write_canonical(value, out),
+    }
+}
+
+/// `serde_json` keeps object keys sorted, so writing in order is canonical.
+fn write_canonical(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.push(b'n'),
+        Value::Bool(yes) => out.push(if *yes { b't' } else { b'f' }),
+        Value::Number(number) => {
+            out.push(b'#');
+            out.extend_from_slice(number.to_string().as_bytes());
+            out.push(b';');
+        }
+        Value::String(text) => write_text(text, out),
+        Value::Array(items) => {
+            out.push(b'[');
+            for item in items {
+                write_canonical(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(fields) => {
+            out.push(b'{');
+            for (name, field) in fields {
+                write_text(name, out);
+                out.push(b':');
+                write_canonical(field, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+/// Length first, so that no text can imitate structure.
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(tool: &str, args: &str) -> u128 {
+        Action::new(tool, args).hash
+    }
+
+    #[test]
+    fn key_order_and_cosmetic_fields_do_not_make_another_action() {
+        let plain = hash("read", r#"{"path":"a","limit":10}"#);
+        assert_eq!(plain, hash("read", r#"{"limit":10,"path":"a"}"#));
+        assert_eq!(plain, hash("read", r#"{"limit":10,"path":"a","reason":"look again"}"#));
+        assert_eq!(hash("bash", r#"{"command":"ls"}"#), hash("bash", r#"{"command":"ls","timeout":5}"#));
+    }
+
+    #[test]
+    fn any_other_difference_makes_another_action() {
+        let plain = hash("read", r#"{"path":"a","offset":1}"#);
+        for other in [
+            r#"{"path":"a","offset":2}"#,
+            r#"{"path":"a"}"#,
+            r#"{"path":"a","offset":"1"}"#,
+            r#"{"path":"a","offset":[1]}"#,
+            r#"{"path":"a","offset":{"reason":1}}"#,
+        ] {
+            assert_ne!(plain, hash("read", other), "{other}");
+        }
+        assert_ne!(plain, hash("grep", r#"{"path":"a","offset":1}"#));
+    }
+
+    #[test]
+    fn a_call_with_nothing_but_cosmetic_fields_is_compared_by_them() {
+        assert_ne!(hash("ask", r#"{"reason":"a"}"#), hash("ask", r#"{"reason":"b"}"#));
+    }
+
+    #[test]
+    fn keys_read_like_what_was_done() {
+        assert_eq!(&*Action::new("bash", r#"{"command":"  rg   TOKEN\n src "}"#).key, "rg TOKEN src");
+        assert_eq!(&*Action::new("read", r#"{"offset":3,"path":"src/a.rs"}"#).key, "read src/a.rs");
+        assert_eq!(&*Action::new("ls", "{}").key, "ls");
+        assert_eq!(&*Action::new("ls", "").key, "ls");
+    }
+
+    #[test]
+    fn an_edit_key_tells_edits_apart() {
+        let first = Action::new("Edit", r#"{"path":"a","oldText":"x","newText":"y"}"#);
+        let again = Action::new("Edit", r#"{"newText":"y","oldText":"x","path":"a"}"#);
+        let other = Action::new("Edit", r#"{"path":"a","oldText":"x","newText":"z"}"#);
+        assert_eq!(first.key, again.key);
+        assert_ne!(first.key, other.key);
+        assert!(first.key.starts_with("Edit a #"));
+    }
+
+    #[test]
+    fn an_edit_knows_its_inverse() {
+        let there = Action::new("edit", r#"{"path":"a","edits":[{"oldText":"x","newText":"y"}]}"#).edit.unwrap();
+        let back = Action::new("edit", r#"{"path":"a","oldText":"y","newText":"x"}"#).edit.unwrap();
+        assert_eq!(there.backward, back.forward);
+        assert_eq!(there.forward, back.backward);
+    }
+
+    #[test]
+    fn arguments_that_are_no_json_are_compared_as_text() {
+        assert_eq!(hash("bash", "{broken"), hash("bash", "{broken"));
+        assert_ne!(hash("bash", "{broken"), hash("bash", "{broken2"));
+    }
+}

@@ -1,0 +1,247 @@
+//! What a shell line or a tool call is for, as far as the rules need it: does it poll or wait, type-check, or change
+//! something. Read from program names and flags that are the same everywhere; an unknown program is none of these.
+
+use serde_json::Value;
+
+/// What is understood of a shell line: true when it holds for any of its commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Line {
+    pub polls: bool,
+    pub typecheck: bool,
+    pub mutates: bool,
+}
+
+impl Line {
+    pub fn understand(line: &str) -> Self {
+        let mut understood = Self::default();
+        for command in line.split(['\n', ';', '|', '&']) {
+            let words = Words::of(command);
+            understood.polls |= words.polls();
+            understood.typecheck |= words.typechecks();
+            understood.mutates |= words.mutates();
+        }
+        understood.mutates |= redirects_to_file(line);
+        understood
+    }
+}
+
+/// Words of one simple command, without environment prefixes and wrappers.
+struct Words<'a>(Vec<&'a str>);
+
+const WRAPPERS: [&str; 13] =
+    ["sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "stdbuf", "then"];
+
+impl<'a> Words<'a> {
+    fn of(command: &'a str) -> Self {
+        let mut words: Vec<&str> =
+            command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', '`', '{', '}'])).collect();
+        while let Some(first) = words.first() {
+            let assignment = first.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            });
+            if assignment || first.is_empty() || WRAPPERS.contains(first) || first.starts_with('-') {
+                words.remove(0);
+            } else {
+                break;
+            }
+        }
+        // `timeout 60 cmd`: the bound is no command.
+        if words.first() == Some(&"timeout") {
+            words.remove(0);
+            while words.first().is_some_and(|w| w.starts_with('-') || w.starts_with(|c: char| c.is_ascii_digit())) {
+                words.remove(0);
+            }
+        }
+        Self(words)
+    }
+
+    fn program(&self) -> &'a str {
+        self.0.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word))
+    }
+
+    /// First word after the program that is no flag.
+    fn verb(&self) -> &'a str {
+        self.0.iter().skip(1).find(|word| !word.starts_with('-')).copied().unwrap_or("")
+    }
+
+    fn has(&self, flags: &[&str]) -> bool {
+        self.0.iter().skip(1).any(|word| flags.contains(word))
+    }
+
+    fn polls(&self) -> bool {
+        match self.program() {
+            "sleep" | "watch" | "wait" | "curl" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs" | "top"
+            | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => true,
+            "tail" => true,
+            "gh" => matches!(self.verb(), "run" | "pr" | "workflow") && !self.has(&["create", "merge", "edit"]),
+            "kubectl" | "oc" => matches!(self.verb(), "get" | "rollout" | "wait" | "logs" | "describe" | "top"),
+            "docker" | "podman" => matches!(self.verb(), "ps" | "logs" | "inspect" | "stats" | "wait"),
+            "systemctl" | "service" | "supervisorctl" => self.has(&["status", "is-active"]),
+            "tmux" => matches!(self.verb(), "capture-pane" | "list-sessions" | "ls"),
+            _ => self.has(&["--watch", "--wait"]),
+        }
+    }
+
+    fn typechecks(&self) -> bool {
+        match self.program() {
+            "tsc" | "vue-tsc" | "mypy" | "pyright" | "basedpyright" | "pyre" | "svelte-check" | "tsgo" | "flow" => true,
+            "cargo" => matches!(self.verb(), "check" | "clippy"),
+            "go" => self.verb() == "vet",
+            "deno" => self.verb() == "check",
+            "npm" | "pnpm" | "yarn" | "bun" => {
+                self.0.iter().any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc"))
+            }
+            _ => false,
+        }
+    }
+
+    fn mutates(&self) -> bool {
+        match self.program() {
+            "mv" | "cp" | "rm" | "mkdir" | "rmdir" | "touch" | "ln" | "chmod" | "chown" | "tee" | "patch" | "install"
+            | "rsync" | "unzip" | "dd" | "truncate" | "kill" | "pkill" | "killall" | "psql" | "sqlite3" => true,
+            "git" => matches!(
+                self.verb(),
+                "add" | "commit" | "checkout" | "switch" | "merge" | "rebase" | "reset" | "stash" | "apply" | "am" | "mv"
+                    | "cherry-pick" | "pull" | "push" | "clone" | "rm" | "restore" | "tag" | "revert" | "init" | "clean"
+                    | "worktree"
+            ),
+            "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "apt" | "apt-get" | "brew" | "gem" | "composer"
+            | "poetry" => matches!(
+                self.verb(),
+                "install" | "add" | "remove" | "uninstall" | "ci" | "i" | "update" | "upgrade" | "sync" | "link" | "publish"
+            ),
+            "cargo" => matches!(self.verb(), "add" | "remove" | "install" | "update" | "fix" | "new" | "init"),
+            "sed" | "perl" | "ruby" => self.0.iter().skip(1).any(|word| word.starts_with("-i") || *word == "--in-place"),
+            "tar" => self.0.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
+            "docker" | "podman" => matches!(self.verb(), "run" | "build" | "rm" | "start" | "stop" | "up" | "compose"),
+            "kubectl" => matches!(self.verb(), "apply" | "delete" | "create" | "scale" | "patch"),
+            _ => false,
+        }
+    }
+}
+
+/// A `>` that writes a file: not a descriptor, not `/dev/null`, not a comparison inside quotes.
+fn redirects_to_file(line: &str) -> bool {
+    let mut quote = None;
+    let mut previous = ' ';
+    let mut rest = line.char_indices();
+    while let Some((at, c)) = rest.next() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == '"' || c == '\'' => quote = Some(c),
+            None if c == '>' && previous != '-' && previous != '=' && previous != '<' => {
+                let target = line[at + 1..].trim_start_matches('>').trim_start();
+                if !(target.is_empty() || target.starts_with(['&', '=', '(']) || target.starts_with("/dev/")) {
+                    return true;
+                }
+                // `2>&1 > file`: go on behind this one.
+            }
+            None => {}
+        }
+        previous = c;
+    }
+    false
+}
+
+/// Words of a tool name that mark a call as asking how something is getting on.
+const POLL_WORDS: [&str; 7] = ["poll", "wait", "await", "status", "monitor", "watch", "output"];
+
+/// A tool that is no shell: polls by its own name, or because it is asked to.
+pub fn tool_polls(tool: &str, args: &Value) -> bool {
+    let asked = ["action", "op", "operation", "mode", "method"].iter().any(|name| {
+        args.get(*name).and_then(Value::as_str).is_some_and(|what| POLL_WORDS.contains(&what.to_ascii_lowercase().as_str()))
+    });
+    asked || words_of_name(tool).any(|word| POLL_WORDS.contains(&word.as_str()))
+}
+
+pub fn is_typecheck_tool(tool: &str) -> bool {
+    let words: Vec<String> = words_of_name(tool).collect();
+    words.iter().any(|word| word == "typecheck" || word == "tsc") || words.windows(2).any(|pair| pair == ["type", "check"])
+}
+
+/// `checkStatus`, `check_status` and `check-status` are the words check and status.
+fn words_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
+    let mut starts: Vec<usize> = vec![0];
+    let bytes = name.as_bytes();
+    for index in 1..bytes.len() {
+        let boundary = !bytes[index].is_ascii_alphanumeric()
+            || !bytes[index - 1].is_ascii_alphanumeric()
+            || (bytes[index].is_ascii_uppercase() && bytes[index - 1].is_ascii_lowercase());
+        if boundary && name.is_char_boundary(index) {
+            starts.push(index);
+        }
+    }
+    starts.push(name.len());
+    (0..starts.len() - 1)
+        .map(move |i| name[starts[i]..starts[i + 1]].to_ascii_lowercase())
+        .filter(|word| word.bytes().any(|b| b.is_ascii_alphanumeric()))
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_and_looking_after_a_process_is_polling() {
+        for line in [
+            "sleep 30 && gh run view 5",
+            "gh run view 81",
+            "gh pr checks 12",
+            "kubectl get pods -n app",
+            "docker logs --tail 5 web",
+            "curl -fsS localhost:5173/health",
+            "systemctl status nginx",
+            "tail -5 build.log",
+            "FOO=1 timeout 20 ps aux | grep node",
+        ] {
+            assert!(Line::understand(line).polls, "{line}");
+        }
+        for line in ["git status", "ls", "rg TOKEN src", "npm test", "gh pr create --fill", "docker run x", "echo sleep"] {
+            assert!(!Line::understand(line).polls, "{line}");
+        }
+    }
+
+    #[test]
+    fn type_checkers_are_known_behind_wrappers() {
+        for line in ["tsc --noEmit", "npx tsc -p .", "cd web && npm run typecheck", "cargo check", "mypy src", "NODE_ENV=x pnpm type-check"] {
+            assert!(Line::understand(line).typecheck, "{line}");
+        }
+        for line in ["npm run build", "cargo test", "cat tsc.log", "go build ./..."] {
+            assert!(!Line::understand(line).typecheck, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_change_something_are_told_from_lines_that_look() {
+        for line in ["git commit -am x", "sed -i s/a/b/ f", "echo x > out.txt", "npm ci", "rm -rf build", "cat a >> b", "make 2>&1 > log.txt"] {
+            assert!(Line::understand(line).mutates, "{line}");
+        }
+        for line in ["git status", "cat a", "rg 'a > b' src", "make 2>&1", "ls > /dev/null", "awk '$1>3' f", "sed -n 3p f", "git log"] {
+            assert!(!Line::understand(line).mutates, "{line}");
+        }
+    }
+
+    #[test]
+    fn tools_poll_by_name_or_because_they_are_asked_to() {
+        let none = Value::Null;
+        for tool in ["CheckStatus", "bash_output", "wait-for-job", "get_subagent_status"] {
+            assert!(tool_polls(tool, &none), "{tool}");
+        }
+        assert!(tool_polls("process", &serde_json::json!({"action": "poll"})));
+        for tool in ["read", "list_files", "outputs", "statusbar"] {
+            assert!(!tool_polls(tool, &none), "{tool}");
+        }
+        assert!(is_typecheck_tool("TypeCheck") && is_typecheck_tool("run_typecheck") && !is_typecheck_tool("check_types_of"));
+    }
+
+    #[test]
+    fn any_bytes_are_survived() {
+        for line in ["", "\u{0}", "é>ü", "🦀 > 🦀", "'", "\"", "=", "> ", "A=", "timeout", "timeout 5"] {
+            let _ = Line::understand(line);
+            let _ = tool_polls(line, &Value::Null);
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The engine of one agent: events in, reports through the rules, findings out. Knows rounds and progress; which
+//! evidence exists is the rules' business, when to tell is the incidents'.
+
+use std::sync::Arc;
+
+use super::action::Action;
+use super::analysis::StuckAnalysis;
+use super::evidence::{LoopCost, Report};
+use super::incident::{Finding, Incidents};
+use super::memory::Memory;
+use super::progress::{History, pair};
+use super::round::{Round, Step};
+use super::rules::{Context, Happening, Rules};
+use crate::policy::Config;
+use crate::text::{self, fast};
+use crate::trace::{EventKind, StopReason, Usage};
+
+/// Open calls kept per agent; a real agent has a handful.
+const MAX_PENDING: usize = 1024;
+/// Latest outcome per action, for calls that a guard refused.
+const REMEMBERED: usize = 1024;
+/// Bytes of an output that are compared.
+const MAX_OUTPUT: usize = 64 * 1024;
+/// Bytes of the end of a longer output that are compared as well: that is where results stand.
+const MAX_TAIL: usize = 16 * 1024;
+
+/// What became of one event, besides findings.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    pub findings: Vec<Finding>,
+    /// The analysis may be another one.
+    pub changed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Pending {
+    turn: u32,
+    call_id: Box<str>,
+    action: Arc<Action>,
+    at: f64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Engine {
+    config: Arc<Config>,
+    pending: Vec<Pending>,
+    round: Round,
+    /// The round was told to the rules; a further step opens it again.
+    told: bool,
+    /// The next round repeats what a provider retry rolled back: it is part of the current one.
+    retrying: bool,
+    history: History,
+    latest: Memory<u128>,
+    epoch: u64,
+    /// A message that might still ask for tools: body, emptiness, turn.
+    message: Option<(u128, bool, u32)>,
+    rules: Rules,
+    incidents: Incidents,
+    usage: Usage,
+    repeated_commands: u64,
+    repeated_messages: u64,
+}
+
+thread_local! {
+    /// Outputs are masked into this buffer: one allocation per thread, not per event.
+    static MASKED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
+impl Engine {
+    pub fn new(config: Arc<Config>) -> Self {
+        Self {
+            config,
+            pending: Vec::new(),
+            round: Round::new(0, 0),
+            told: false,
+            retrying: false,
+            history: History::default(),
+            latest: Memory::new(REMEMBERED),
+            epoch: 0,
+            message: None,
+            rules: Rules::default(),
+            incidents: Incidents::default(),
+            usage: Usage::default(),
+            repeated_commands: 0,
+            repeated_messages: 0,
+        }
+    }
+
+    pub fn configure(&mut self, config: Arc<Config>) {
+        self.config = config;
+    }
+
+    pub fn analysis(&self) -> StuckAnalysis {
+        self.incidents.analysis()
+    }
+
+    pub fn stuck(&self) -> bool {
+        self.incidents.any_active()
+    }
+
+    pub fn cost(&self) -> LoopCost {
+        self.incidents.cost()
+    }
+
+    /// Everything that this agent's messages used.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Calls and messages that repeated an earlier one with nothing new, over the whole run.
+    pub fn repetitions(&self) -> (u64, u64) {
+        (self.repeated_commands, self.repeated_messages)
+    }
+
+    /// Whether a call would carry on a loop that was told; the notices so far and the evidence's summary.
+    pub fn would_repeat(&self, action: &Action) -> Option<(u32, &str)> {
+        self.incidents.blocks(action.hash).map(|(notices, evidence)| (notices, evidence.summary.as_str()))
+    }
+
+    /// Takes one event. `at`: milliseconds.
+    pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> Observed {
+        let mut out = Observed::default();
+        match *kind {
+            EventKind::User { text, synthetic } => self.user(at, text, synthetic, &mut out),
+            EventKind::Assistant { turn, text, thinking, stop_reason, usage } => {
+                self.assistant(at, turn, text, thinking, stop_reason, usage, &mut out);
+            }
+            EventKind::AssistantChunk { .. } => {}
+            EventKind::ToolCall { turn, call_id, tool, args } => {
+                self.call(at, turn, call_id, Arc::new(Action::new(tool, args)), &mut out);
+            }
+            EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } => {
+                let result = Result { output, is_error, blocked: blocked_by.is_some() };
+                self.result(at, turn, call_id, tool, &result, files, &mut out);
+            }
+            EventKind::FileChange { path, hash_after, .. } => {
+                if self.history.file_changed(path, hash_after.unwrap_or("")) {
+                    self.world_changed(at, &mut out);
+                }
+            }
+            EventKind::Lifecycle { event, .. } => self.lifecycle(at, event, &mut out),
+        }
+        out
+    }
+
+    /// Adds usage that came apart from its message.
+    pub fn add_usage(&mut self, usage: Usage) {
+        self.usage += usage;
+        self.round.usage += usage;
+    }
+
+    fn user(&mut self, at: f64, text: &str, synthetic: bool, out: &mut Observed) {
+        self.finish_message(at, out);
+        if synthetic {
+            let body = fast(text::normalize_message(text).as_bytes());
+            self.tell(at, Happening::Input { body }, out);
+        } else {
+            self.pending.clear();
+            self.retrying = false;
+            self.epoch += 1;
+            self.tell(at, Happening::User, out);
+            out.changed |= self.stuck();
+            self.incidents.forget();
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // the fields of one event
+    fn assistant(
+        &mut self,
+        at: f64,
+        turn: u32,
+        text: &str,
+        thinking: &str,
+        stop: StopReason,
+        usage: Option<Usage>,
+        out: &mut Observed,
+    ) {
+        self.finish_message(at, out);
+        self.open_round(at, turn, out);
+        if let Some(usage) = usage {
+            self.add_usage(usage);
+        }
+        if matches!(stop, StopReason::Error | StopReason::Aborted) {
+            return;
+        }
+        let body = pair(
+            fast(text::normalize_message(text).as_bytes()),
+            fast(text::normalize_message(thinking).as_bytes()),
+        );
+        self.message = Some((body, text.trim().is_empty() && thinking.trim().is_empty(), turn));
+        self.round.message = Some(body);
+        if matches!(stop, StopReason::Stop | StopReason::Length) {
+            self.finish_message(at, out);
+        }
+    }
+
+    /// The message asked for no tool: it stands for itself.
+    fn finish_message(&mut self, at: f64, out: &mut Observed) {
+        if let Some((body, empty, _)) = self.message.take() {
+            self.round.message = None;
+            self.tell(at, Happening::Message { body, empty }, out);
+        }
+    }
+
+    fn open_round(&mut self, at: f64, turn: u32, out: &mut Observed) {
+        if self.retrying {
+            self.retrying = false;
+            self.round.turn = turn;
+            return;
+        }
+        if self.round.turn == turn && self.round.number > 0 {
+            return;
+        }
+        self.finish_message(at, out);
+        if !self.round.is_empty() && self.incidents.any_active() {
+            let over = self.incidents.age(self.round.number, at);
+            out.changed |= !over.is_empty();
+            out.findings.extend(over);
+        }
+        self.round = Round::new(self.round.number + 1, turn);
+        self.told = false;
+    }
+
+    pub(crate) fn call(&mut self, at: f64, turn: u32, call_id: &str, action: Arc<Action>, out: &mut Observed) {
+        if self.message.is_some_and(|(_, _, of)| of == turn) {
+            // The message asked for tools: it counts with what comes of them.
+            self.message = None;
+        }
+        self.open_round(at, turn, out);
+        if self.pending.len() >= MAX_PENDING {
+            self.pending.remove(0);
+        }
+        self.pending.push(Pending { turn, call_id: call_id.into(), action, at });
+    }
+
+    #[allow(clippy::too_many_arguments)] // the fields of one event
+    fn result(
+        &mut self,
+        at: f64,
+        turn: u32,
+        call_id: &str,
+        tool: &str,
+        result: &Result<'_>,
+        files: &[crate::trace::FileState<'_>],
+        out: &mut Observed,
+    ) {
+        let pending = self.take_pending(at, turn, call_id, tool, out);
+        let (outcome, shape) = self.outcome_of(&pending.action, result);
+        let outage = result.is_error && is_outage(result.output);
+        self.step(at, &pending, Outcome { outcome, shape, is_error: result.is_error, outage }, files, out);
+    }
+
+    /// The call that a result answers; one whose call was never seen is compared by its tool alone.
+    fn take_pending(&mut self, at: f64, turn: u32, call_id: &str, tool: &str, out: &mut Observed) -> Pending {
+        let index = self.pending.iter().rposition(|p| &*p.call_id == call_id && p.turn == turn).or_else(|| {
+            // A provider retry may have given the round another turn number.
+            self.pending.iter().rposition(|p| &*p.call_id == call_id)
+        });
+        if let Some(index) = index {
+            return self.pending.remove(index);
+        }
+        self.open_round(at, turn, out);
+        Pending { turn, call_id: call_id.into(), action: Arc::new(Action::new(tool, "")), at }
+    }
+
+    /// A refusal by a guard says nothing of the question: the call counts as answered like before.
+    fn outcome_of(&mut self, action: &Action, result: &Result<'_>) -> (u128, u128) {
+        if result.blocked && let Some(&outcome) = self.latest.get(action.hash) {
+            return (outcome, outcome);
+        }
+        let (outcome, shape) = outcome(result.output, result.is_error);
+        *self.latest.entry(action.hash, || outcome) = outcome;
+        (outcome, shape)
+    }
+
+    fn step(&mut self, at: f64, pending: &Pending, outcome: Outcome, files: &[crate::trace::FileState<'_>], out: &mut Observed) {
+        let action = &pending.action;
+        let progress = self.history.take(action, outcome.outcome, outcome.is_error, files);
+        let step = Step {
+            action: Arc::clone(action),
+            outcome: outcome.outcome,
+            shape: outcome.shape,
+            is_error: outcome.is_error,
+            outage: outcome.outage,
+            news: progress.news,
+            world: progress.world,
+            called_at: pending.at,
+            at,
+        };
+        if progress.world {
+            self.world_changed(at, out);
+        }
+        if !progress.news {
+            self.repeated_commands += 1;
+        }
+        let late = pending.turn != self.round.turn;
+        let fresh = !late && self.round.add(&step);
+        let mut reports = Vec::new();
+        self.ask(at, Happening::Step { step: &step, fresh: fresh || late }, &mut reports);
+        if !late && !self.pending.iter().any(|p| p.turn == pending.turn) && (fresh || !self.told) {
+            self.ask(at, Happening::Round { again: self.told }, &mut reports);
+            self.told = true;
+        }
+        self.take_reports(at, reports, out);
+    }
+
+    fn world_changed(&mut self, at: f64, out: &mut Observed) {
+        self.epoch += 1;
+        let over = self.incidents.answered(at);
+        out.changed |= !over.is_empty();
+        out.findings.extend(over);
+    }
+
+    fn lifecycle(&mut self, at: f64, event: &str, out: &mut Observed) {
+        match event {
+            // What came since the last finished turn is sent again.
+            "provider_retry" => {
+                let turn = self.round.turn;
+                self.pending.retain(|pending| pending.turn != turn);
+                self.message = None;
+                self.retrying = self.round.number > 0;
+            }
+            "agent_end" | "agent_settled" | "session_shutdown" | "chain_end" => {
+                self.finish_message(at, out);
+                self.pending.clear();
+                if event != "agent_end" {
+                    out.changed |= self.stuck();
+                    self.incidents.forget();
+                }
+            }
+            "tick" => self.tick(at, out),
+            _ => {}
+        }
+    }
+
+    /// Time passed and nothing happened.
+    pub fn tick(&mut self, at: f64, out: &mut Observed) {
+        self.tell(at, Happening::Tick, out);
+    }
+
+    fn tell(&mut self, at: f64, what: Happening<'_>, out: &mut Observed) {
+        let mut reports = Vec::new();
+        self.ask(at, what, &mut reports);
+        if matches!(what, Happening::Message { .. }) && !reports.is_empty() {
+            self.repeated_messages += 1;
+        }
+        self.take_reports(at, reports, out);
+    }
+
+    fn ask(&mut self, now: f64, what: Happening<'_>, reports: &mut Vec<Report>) {
+        let context = Context { config: &self.config, now, round: &self.round, epoch: self.epoch };
+        self.rules.observe(what, &context, reports);
+    }
+
+    fn take_reports(&mut self, at: f64, reports: Vec<Report>, out: &mut Observed) {
+        if reports.is_empty() {
+            return;
+        }
+        out.changed = true;
+        out.findings.extend(self.incidents.take(reports, self.round.number, at));
+    }
+
+    /// A step from an already compact source: its outcome is a hash.
+    pub(crate) fn compact_result(&mut self, at: f64, turn: u32, call_id: &str, outcome: u128, is_error: bool) -> Observed {
+        let mut out = Observed::default();
+        let pending = self.take_pending(at, turn, call_id, "", &mut out);
+        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error, outage: false }, &[], &mut out);
+        out
+    }
+
+    /// A message from a compact source: its body is a hash.
+    pub(crate) fn compact_message(&mut self, at: f64, body: u128, input: bool) -> Observed {
+        let mut out = Observed::default();
+        let what = if input { Happening::Input { body } } else { Happening::Message { body, empty: false } };
+        self.tell(at, what, &mut out);
+        out
+    }
+}
+
+struct Result<'a> {
+    output: &'a str,
+    is_error: bool,
+    blocked: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Outcome {
+    outcome: u128,
+    shape: u128,
+    is_error: bool,
+    outage: bool,
+}
+
+/// Noise-masked hash of an output, and the same with its numbers masked.
+fn outcome(output: &str, is_error: bool) -> (u128, u128) {
+    let (head, tail) = ends(output);
+    MASKED.with_borrow_mut(|masked| {
+        masked.clear();
+        text::mask(head, masked);
+        if !tail.is_empty() {
+            masked.push('\u{0}');
+            text::mask(tail, masked);
+        }
+        masked.push(if is_error { '!' } else { '.' });
+        let outcome = fast(masked.as_bytes());
+        (outcome, shape(masked))
+    })
+}
+
+/// The hash of a text with every run of digits taken as one.
+fn shape(text: &str) -> u128 {
+    // Only counters in the first part of a text are progress displays.
+    let head = &text.as_bytes()[..text.len().min(2048)];
+    if !head.iter().any(u8::is_ascii_digit) {
+        return fast(text.as_bytes());
+    }
+    let mut flat = Vec::with_capacity(head.len());
+    for &byte in head {
+        if !byte.is_ascii_digit() {
+            flat.push(byte);
+        } else if flat.last() != Some(&b'0') {
+            flat.push(b'0');
+        }
+    }
+    fast(&flat)
+}
+
+/// The parts of an output that are compared.
+fn ends(output: &str) -> (&str, &str) {
+    if output.len() <= MAX_OUTPUT {
+        return (output, "");
+    }
+    let head = floor_boundary(output, MAX_OUTPUT);
+    let tail = floor_boundary(output, (output.len() - MAX_TAIL).max(head));
+    (&output[..head], &output[tail..])
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The provider or a service is overloaded or down: nothing that the agent repeats out of confusion.
+fn is_outage(output: &str) -> bool {
+    const MARKS: [&str; 7] = [
+        "too many requests",
+        "rate limit",
+        "service unavailable",
+        "overloaded",
+        "bad gateway",
+        "gateway timeout",
+        "internal server error",
+    ];
+    let head = &output[..floor_boundary(output, output.len().min(400))];
+    let head = head.to_ascii_lowercase();
+    MARKS.iter().any(|mark| head.contains(mark))
+        || head.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "429" | "502" | "503" | "504" | "529"))
+}

@@ -1,0 +1,80 @@
+//! What a rule reports: the kind of evidence, what repeats, how often and at what cost.
+
+use std::sync::Arc;
+
+use crate::trace::Usage;
+
+/// The kinds of evidence; names as published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EvidenceType {
+    RepeatedCommand,
+    RepeatedOutput,
+    Alternating,
+    Cycle,
+    TypecheckLoop,
+    RepeatedLlmInput,
+    RepeatedLlmOutput,
+    IdleNoProgress,
+}
+
+impl EvidenceType {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RepeatedCommand => "repeated_command",
+            Self::RepeatedOutput => "repeated_output",
+            Self::Alternating => "alternating",
+            Self::Cycle => "cycle",
+            Self::TypecheckLoop => "typecheck_loop",
+            Self::RepeatedLlmInput => "repeated_llm_input",
+            Self::RepeatedLlmOutput => "repeated_llm_output",
+            Self::IdleNoProgress => "idle_no_progress",
+        }
+    }
+}
+
+/// What the repeated rounds used; the first round of a loop is work, not waste, and is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LoopCost {
+    pub rounds: u32,
+    pub tokens: f64,
+    pub usd: f64,
+    /// Milliseconds from the first round of the loop to its latest.
+    pub wall_ms: f64,
+}
+
+impl LoopCost {
+    /// Adds one repeated round.
+    pub fn add(&mut self, usage: &Usage, first_at: f64, now: f64) {
+        self.rounds += 1;
+        self.tokens += usage.total_tokens();
+        self.usd += usage.cost_usd;
+        self.wall_ms = now - first_at;
+    }
+}
+
+/// One piece of evidence, for people and programs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    pub kind: EvidenceType,
+    pub summary: String,
+    /// Rounds that repeat; laps for cycles; seconds for idleness.
+    pub count: u32,
+    /// Steps of one lap; 1 for a plain repetition, 0 where it has no meaning.
+    pub period: u32,
+    pub command: Option<Arc<str>>,
+    pub first_at: f64,
+    pub last_at: f64,
+    /// What triggers it: the rotation-free identity of what repeats.
+    pub trigger: u128,
+}
+
+/// A rule's statement that its evidence holds at this event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    pub evidence: Evidence,
+    /// Actions that take part; reports that share one belong to one incident. Empty for prose and idleness.
+    pub members: Vec<u128>,
+    /// Rounds between two notices of one incident, before doubling: threshold × period.
+    pub distance: u32,
+    pub cost: LoopCost,
+}

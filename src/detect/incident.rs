@@ -1,0 +1,252 @@
+//! Incidents: reports that belong together, and when one is worth telling.
+//!
+//! Reports share an incident when they share an action or a trigger. The first report is told at once (`warning`);
+//! while the agent goes on the notice comes again after `distance` more rounds, then after twice as many, and so on
+//! (`critical`: a warning was ignored). An incident ends when the world changed, a person spoke, or the agent did
+//! other things for a while. One that is taken up again soon goes on where it was.
+
+use super::analysis::StuckAnalysis;
+use super::evidence::{Evidence, LoopCost, Report};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A remark, no verdict.
+    Info,
+    Warning,
+    Critical,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// Something to tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Main evidence type.
+    pub rule: &'static str,
+    pub severity: Severity,
+    /// Milliseconds.
+    pub at: f64,
+    /// `None`: the main agent.
+    pub agent: Option<String>,
+    /// Same for all findings of one incident.
+    pub incident: String,
+    pub analysis: StuckAnalysis,
+    pub cost: LoopCost,
+    /// 1 for the first notice of the incident.
+    pub ordinal: u32,
+    /// The incident that was told is over; the agent went on.
+    pub over: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Incident {
+    id: u128,
+    members: Vec<u128>,
+    triggers: Vec<u128>,
+    /// Latest evidence of each type.
+    evidence: Vec<Evidence>,
+    cost: LoopCost,
+    distance: u32,
+    /// Rounds with a report since the latest notice.
+    rounds: u32,
+    notices: u32,
+    last_round: u64,
+    /// Rounds without a report after which it is over.
+    patience: u64,
+    active: bool,
+}
+
+/// Ended incidents that are remembered, for a loop that is taken up again.
+const REMEMBERED: usize = 8;
+/// Triggers and actions kept per incident; more only make it broader.
+const MAX_PARTS: usize = 64;
+/// Rounds of other work after which an incident is over, at least.
+const PATIENCE: u64 = 3;
+
+/// All incidents of one agent.
+#[derive(Debug, Clone, Default)]
+pub struct Incidents {
+    list: Vec<Incident>,
+}
+
+impl Incidents {
+    /// Takes the reports of one event; returns what is to be told.
+    pub fn take(&mut self, reports: Vec<Report>, round: u64, at: f64) -> Vec<Finding> {
+        let mut touched: Vec<u128> = Vec::new();
+        for report in reports {
+            let index = self.index_for(&report);
+            let incident = &mut self.list[index];
+            incident.absorb(report, round);
+            if !touched.contains(&incident.id) {
+                touched.push(incident.id);
+            }
+        }
+        let mut findings = Vec::new();
+        for id in touched {
+            if let Some(incident) = self.list.iter_mut().find(|incident| incident.id == id) {
+                findings.extend(incident.due(at));
+            }
+        }
+        findings
+    }
+
+    /// A round without a report ended: incidents that were not taken up for a while are over.
+    pub fn age(&mut self, round: u64, at: f64) -> Vec<Finding> {
+        self.end_where(at, |incident| round.saturating_sub(incident.last_round) > incident.patience)
+    }
+
+    /// Everything that goes on was answered (the world changed).
+    pub fn answered(&mut self, at: f64) -> Vec<Finding> {
+        self.end_where(at, |_| true)
+    }
+
+    /// A person spoke, or the agent ended: nothing is told, nothing is remembered.
+    pub fn forget(&mut self) {
+        self.list.clear();
+    }
+
+    pub fn any_active(&self) -> bool {
+        self.list.iter().any(|incident| incident.active)
+    }
+
+    /// The evidence that holds now.
+    pub fn analysis(&self) -> StuckAnalysis {
+        let active = self.list.iter().filter(|incident| incident.active);
+        StuckAnalysis::from_evidence(active.flat_map(|incident| incident.evidence.iter().cloned()).collect())
+    }
+
+    /// Whether `action` would carry an incident on that was told before.
+    pub fn blocks(&self, action: u128) -> Option<(u32, &Evidence)> {
+        self.list
+            .iter()
+            .filter(|incident| incident.active && incident.notices > 0 && incident.members.contains(&action))
+            .find_map(|incident| Some((incident.notices, incident.evidence.first()?)))
+    }
+
+    /// Cost of all active incidents together.
+    pub fn cost(&self) -> LoopCost {
+        self.list.iter().filter(|i| i.active).map(|i| i.cost).fold(LoopCost::default(), |a, b| LoopCost {
+            rounds: a.rounds + b.rounds,
+            tokens: a.tokens + b.tokens,
+            usd: a.usd + b.usd,
+            wall_ms: a.wall_ms.max(b.wall_ms),
+        })
+    }
+
+    fn index_for(&mut self, report: &Report) -> usize {
+        let belongs = |incident: &Incident| {
+            incident.triggers.contains(&report.evidence.trigger)
+                || report.members.iter().any(|member| incident.members.contains(member))
+        };
+        let found = self.list.iter().position(|i| i.active && belongs(i)).or_else(|| self.list.iter().position(belongs));
+        if let Some(index) = found {
+            return index;
+        }
+        if self.list.len() >= REMEMBERED {
+            let oldest = self.list.iter().enumerate().min_by_key(|(_, i)| (i.active, i.last_round)).map_or(0, |(i, _)| i);
+            self.list.remove(oldest);
+        }
+        self.list.push(Incident::new(report.evidence.trigger));
+        self.list.len() - 1
+    }
+
+    fn end_where(&mut self, at: f64, ends: impl Fn(&Incident) -> bool) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for incident in self.list.iter_mut().filter(|incident| incident.active) {
+            if ends(incident) {
+                incident.active = false;
+                if incident.notices > 0 {
+                    findings.push(incident.finding(Severity::Info, at, true));
+                }
+                incident.evidence.clear();
+                incident.rounds = 0;
+            }
+        }
+        findings
+    }
+}
+
+impl Incident {
+    fn new(id: u128) -> Self {
+        Self {
+            id,
+            members: Vec::new(),
+            triggers: Vec::new(),
+            evidence: Vec::new(),
+            cost: LoopCost::default(),
+            distance: 1,
+            rounds: 0,
+            notices: 0,
+            last_round: 0,
+            patience: PATIENCE,
+            active: false,
+        }
+    }
+
+    fn absorb(&mut self, report: Report, round: u64) {
+        if !self.active {
+            self.active = true;
+            self.cost = LoopCost::default();
+        }
+        if self.last_round != round || self.rounds == 0 {
+            self.rounds += 1;
+        }
+        self.last_round = round;
+        self.distance = report.distance.max(1);
+        self.patience = PATIENCE.max(2 * u64::from(report.evidence.period));
+        if report.cost.rounds >= self.cost.rounds {
+            self.cost = report.cost;
+        }
+        for (known, new) in [(&mut self.members, report.members.as_slice()), (&mut self.triggers, &[report.evidence.trigger])] {
+            for part in new {
+                if !known.contains(part) && known.len() < MAX_PARTS {
+                    known.push(*part);
+                }
+            }
+        }
+        let kind = report.evidence.kind;
+        match self.evidence.iter_mut().find(|evidence| evidence.kind == kind) {
+            Some(evidence) => *evidence = report.evidence,
+            None => self.evidence.push(report.evidence),
+        }
+    }
+
+    /// Told at first, then at doubling distance.
+    fn due(&mut self, at: f64) -> Option<Finding> {
+        let wanted = match self.notices {
+            0 => 1,
+            notices => self.distance.saturating_mul(1 << (notices - 1).min(20)),
+        };
+        if self.rounds < wanted {
+            return None;
+        }
+        let severity = if self.notices == 0 { Severity::Warning } else { Severity::Critical };
+        self.notices += 1;
+        self.rounds = 0;
+        Some(self.finding(severity, at, false))
+    }
+
+    fn finding(&self, severity: Severity, at: f64, over: bool) -> Finding {
+        let analysis = StuckAnalysis::from_evidence(self.evidence.clone());
+        let rule = self.evidence.iter().map(|evidence| evidence.kind).min().map_or("", super::EvidenceType::name);
+        Finding {
+            rule,
+            severity,
+            at,
+            agent: None,
+            incident: format!("{:016x}", self.id >> 64),
+            analysis,
+            cost: self.cost,
+            ordinal: self.notices,
+            over,
+        }
+    }
+}

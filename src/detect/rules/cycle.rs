@@ -1,0 +1,133 @@
+//! `alternating` (period 2) and `cycle` (periods 3–8): rounds that come round again in the same order with the same
+//! outcomes. Three full laps are told. A lap of polls only is waiting and may go on twenty laps.
+//!
+//! Incremental: for each period the length of the run in which every round equals the one a period before. When the
+//! latest round grows (a batch goes on) it is taken back and counted anew.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Context, Happening, Rule};
+use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+
+const MAX_PERIOD: usize = 8;
+/// Laps that make a loop. `detection.md`: period 2 from the third, 3–8 at the latest by the fourth.
+const LAPS: u32 = 3;
+const POLL_LAPS: u32 = 20;
+
+#[derive(Debug, Clone, Default)]
+struct Past {
+    signature: u128,
+    actions: Vec<u128>,
+    polls: bool,
+    at: f64,
+    command: Option<Arc<str>>,
+}
+
+/// One period's run.
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    /// Rounds in a row that equal the one a period before.
+    length: u32,
+    first_at: f64,
+    cost: LoopCost,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Cycle {
+    /// Latest rounds, newest last; one more than the longest period.
+    past: VecDeque<Past>,
+    runs: [Run; MAX_PERIOD],
+    /// Runs as they were before the latest round.
+    before: [Run; MAX_PERIOD],
+}
+
+impl Rule for Cycle {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        match what {
+            Happening::User => *self = Self::default(),
+            Happening::Round { again } if !context.round.outage => {
+                if again && self.past.pop_back().is_some() {
+                    self.runs = self.before;
+                }
+                self.take(context);
+                if context.config.repeat_threshold > 0 {
+                    self.report(context.now, reports);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Cycle {
+    fn take(&mut self, context: &Context<'_>) {
+        let round = context.round;
+        self.before = self.runs;
+        for period in 1..=MAX_PERIOD {
+            let run = &mut self.runs[period - 1];
+            match self.past.len().checked_sub(period).and_then(|index| self.past.get(index)) {
+                Some(earlier) if earlier.signature == round.signature => {
+                    if run.length == 0 {
+                        *run = Run { first_at: earlier.at, ..Run::default() };
+                    }
+                    run.length += 1;
+                    run.cost.add(&round.usage, run.first_at, context.now);
+                }
+                _ => *run = Run::default(),
+            }
+        }
+        if self.past.len() > MAX_PERIOD {
+            self.past.pop_front();
+        }
+        self.past.push_back(Past {
+            signature: round.signature,
+            actions: round.actions.clone(),
+            polls: round.polls,
+            at: context.now,
+            command: round.command.clone(),
+        });
+    }
+
+    /// The smallest period that explains the run; a plain repetition (period 1) is another rule's.
+    #[allow(clippy::cast_possible_truncation)] // periods are at most 8
+    fn report(&self, now: f64, reports: &mut Vec<Report>) {
+        for period in 1..=MAX_PERIOD {
+            let run = &self.runs[period - 1];
+            let laps = 1 + run.length / period as u32;
+            if period == 1 {
+                if run.length > 0 && self.runs[1].length <= run.length {
+                    return;
+                }
+                continue;
+            }
+            let lap = self.past.iter().rev().take(period);
+            let wanted = if lap.clone().all(|round| round.polls) { POLL_LAPS } else { LAPS };
+            if laps < wanted {
+                continue;
+            }
+            let mut members: Vec<u128> = lap.clone().flat_map(|round| round.actions.iter().copied()).collect();
+            members.sort_unstable();
+            members.dedup();
+            let identity = lap.clone().fold(period as u128, |sum, round| sum.wrapping_add(round.signature));
+            let commands: Vec<&str> = lap.rev().filter_map(|round| round.command.as_deref()).collect();
+            let kind = if period == 2 { EvidenceType::Alternating } else { EvidenceType::Cycle };
+            reports.push(Report {
+                evidence: Evidence {
+                    kind,
+                    summary: format!("the same {period} steps in a circle, lap {laps}"),
+                    count: laps,
+                    period: period as u32,
+                    command: Some(Arc::from(commands.join(" → "))),
+                    first_at: run.first_at,
+                    last_at: now,
+                    trigger: identity,
+                },
+                members,
+                distance: wanted * period as u32,
+                cost: run.cost,
+            });
+            return;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `repeated_llm_output` and `repeated_llm_input`: the same message again and again.
+//!
+//! Output: text and thinking, and for a message that asks for tools also the calls and what came of them, so that
+//! "Let me check." before different calls is no repetition. Input: only what a program wrote; a person may say
+//! "continue" as often as they like. News restarts both.
+
+use super::{Context, Happening, Rule, times};
+use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use crate::detect::progress::pair;
+use crate::trace::Usage;
+
+/// One message in a row.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    body: u128,
+    count: u32,
+    first_at: f64,
+    cost: LoopCost,
+}
+
+impl Row {
+    fn take(&mut self, body: u128, now: f64, usage: &Usage) {
+        if self.count > 0 && self.body == body {
+            self.count += 1;
+            self.cost.add(usage, self.first_at, now);
+        } else {
+            *self = Self { body, count: 1, first_at: now, cost: LoopCost::default() };
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Messages {
+    output: Row,
+    input: Row,
+    /// The output row before the latest round, to count a round anew when its batch goes on.
+    before: Row,
+}
+
+impl Rule for Messages {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        let threshold = context.config.llm_repeat_threshold;
+        match what {
+            Happening::User => *self = Self::default(),
+            Happening::Message { empty: true, .. } => self.output = Row::default(),
+            Happening::Message { body, empty: false } => {
+                self.output.take(body, context.now, &context.round.usage);
+                report(&self.output, EvidenceType::RepeatedLlmOutput, &[], threshold, context, reports);
+            }
+            Happening::Input { body } => {
+                self.input.take(body, context.now, &Usage::default());
+                report(&self.input, EvidenceType::RepeatedLlmInput, &[], threshold, context, reports);
+            }
+            Happening::Round { again } => {
+                if again {
+                    self.output = self.before.clone();
+                }
+                self.before = self.output.clone();
+                if context.round.news || context.round.polls || context.round.outage {
+                    *self = Self { before: self.before.clone(), ..Self::default() };
+                } else if let Some(message) = context.round.message {
+                    let body = pair(message, context.round.signature);
+                    self.output.take(body, context.now, &context.round.usage);
+                    let members = &context.round.actions;
+                    report(&self.output, EvidenceType::RepeatedLlmOutput, members, threshold, context, reports);
+                }
+            }
+            Happening::Step { .. } | Happening::Tick => {}
+        }
+    }
+}
+
+fn report(row: &Row, kind: EvidenceType, members: &[u128], threshold: u32, context: &Context<'_>, reports: &mut Vec<Report>) {
+    if threshold == 0 || row.count < threshold.max(2) {
+        return;
+    }
+    let what = if kind == EvidenceType::RepeatedLlmInput { "same input" } else { "same answer" };
+    reports.push(Report {
+        evidence: Evidence {
+            kind,
+            summary: format!("{what} {} in a row", times(row.count)),
+            count: row.count,
+            period: 1,
+            command: context.round.command.clone().filter(|_| !members.is_empty()),
+            first_at: row.first_at,
+            last_at: context.now,
+            trigger: row.body,
+        },
+        members: members.to_vec(),
+        distance: threshold,
+        cost: row.cost,
+    });
+}

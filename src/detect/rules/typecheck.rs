@@ -1,0 +1,83 @@
+//! `typecheck_loop`: the same type check fails in the same way and nothing was changed in between.
+//!
+//! Told earlier than a plain repetition (`typecheckRepeatThreshold`): a type checker is deterministic.
+
+use std::sync::Arc;
+
+use super::{Context, Happening, Rule, times};
+use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use crate::detect::round::Step;
+
+#[derive(Debug, Clone, Default)]
+pub struct Typecheck {
+    /// The latest failing check: step hash, epoch of the world, rounds.
+    failing: Option<Failing>,
+}
+
+#[derive(Debug, Clone)]
+struct Failing {
+    hash: u128,
+    epoch: u64,
+    round: u64,
+    count: u32,
+    first_at: f64,
+    cost: LoopCost,
+}
+
+impl Rule for Typecheck {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        match what {
+            Happening::User => self.failing = None,
+            Happening::Step { step, fresh: true } if step.action.typecheck && !step.outage => {
+                self.step(step, context, reports);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Typecheck {
+    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+        if !step.is_error {
+            self.failing = None;
+            return;
+        }
+        let hash = step.hash();
+        let failing = match &mut self.failing {
+            Some(failing) if failing.hash == hash && failing.epoch == context.epoch => {
+                if failing.round != context.round.number {
+                    failing.round = context.round.number;
+                    failing.count += 1;
+                    failing.cost.add(&context.round.usage, failing.first_at, step.at);
+                }
+                failing
+            }
+            other => other.insert(Failing {
+                hash,
+                epoch: context.epoch,
+                round: context.round.number,
+                count: 1,
+                first_at: step.at,
+                cost: LoopCost::default(),
+            }),
+        };
+        let threshold = context.config.typecheck_repeat_threshold;
+        if threshold > 0 && failing.count >= threshold.max(2) {
+            reports.push(Report {
+                evidence: Evidence {
+                    kind: EvidenceType::TypecheckLoop,
+                    summary: format!("same type check failed {} in the same way, nothing changed in between", times(failing.count)),
+                    count: failing.count,
+                    period: 1,
+                    command: Some(Arc::clone(&step.action.key)),
+                    first_at: failing.first_at,
+                    last_at: step.at,
+                    trigger: hash,
+                },
+                members: vec![step.action.hash],
+                distance: threshold,
+                cost: failing.cost,
+            });
+        }
+    }
+}

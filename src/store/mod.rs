@@ -1,0 +1,1 @@
+//! Targets and their compact events: one store per process.
