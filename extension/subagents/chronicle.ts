@@ -15,7 +15,7 @@ interface Note {
 }
 
 /** What an agent is for, by its own words: the watchdog's model must not be watched as a worker. */
-export function targetKind(type: string, description: string): TargetKind {
+function targetKind(type: string, description: string): TargetKind {
   if (type === "" && description === "") return "unknown";
   return /watchdog/i.test(`${type} ${description}`) ? "watchdog" : "task";
 }

@@ -1,8 +1,8 @@
-// What a package's file needs to connect to a main session, and what it gives back. Types only.
+// What a package's file needs to connect to a main session; it gives back a `BackendConnection`. Types only.
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { WatchdogStore } from "../../index.js";
-import type { ChildLink, WatchedSession } from "../runtime.ts";
+import type { WatchedSession } from "../runtime.ts";
 
 export interface Host {
   pi: ExtensionAPI;
@@ -13,11 +13,4 @@ export interface Host {
   now(): number;
   /** Something of the package went wrong; Pi and the watchdog go on. */
   fault(message: string): void;
-}
-
-export interface Connection {
-  /** What is known of a session, asked by the session itself when it starts; `undefined`: none of this package's. */
-  child(sessionId: string): ChildLink | undefined;
-  /** Stops listening, and ends what still runs in the store; idempotent. */
-  dispose(): void;
 }

@@ -6,9 +6,10 @@
 // there is still present when `child:session-created` comes.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { BackendConnection, ChildLink } from "../runtime.ts";
 import type { Delivery, SubagentBackend, SubagentRecord } from "./backend.ts";
 import { Chronicle } from "./chronicle.ts";
-import type { Connection, Host } from "./connection.ts";
+import type { Host } from "./connection.ts";
 import {
   type AgentRecord,
   hasEnded,
@@ -22,7 +23,7 @@ import {
 } from "./gotgenes-service.ts";
 import { type Agent, Roster } from "./roster.ts";
 
-export function connectGotgenes(host: Host): Connection {
+export function connectGotgenes(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
   const roster = new Roster();
   const chronicle = new Chronicle(store, session, now);
@@ -246,7 +247,7 @@ export function connectGotgenes(host: Host): Connection {
     return { outcome: after && hasEnded(after.status) ? "delivered" : "queued" };
   }
 
-  function child(sessionId: string): ReturnType<Connection["child"]> {
+  function child(sessionId: string): ChildLink | undefined {
     if (disposed || sessionId === session.id) return undefined;
     attempt(reconcile);
     const known = roster.child(sessionId);

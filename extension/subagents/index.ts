@@ -1,52 +1,42 @@
 // Connects a main session to the sub-agent packages that are there. One line per package; what a package needs is in
 // its own file.
 
-import type { WatchdogStore } from "../../index.js";
-import type { ChildLink, Runtime, WatchedSession } from "../runtime.ts";
+import { now } from "../clock.ts";
+import type { BackendConnection, Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
-import type { Connection, Host } from "./connection.ts";
+import type { Host } from "./connection.ts";
 import { connectGotgenes } from "./gotgenes.ts";
 
-export { targetKind } from "./chronicle.ts";
-
-const PACKAGES: readonly ((host: Host) => Connection)[] = [connectGotgenes];
+const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes];
 
 /**
- * Call it in a main session's `session_start`, when `session` is set up, and dispose it in `session_shutdown`. Packages
- * that are found, now or later, add themselves to `session.backends`. Registers no tools and never throws.
+ * Call it in a main session's `session_start`, when `runtime.session` is set, and dispose it in `session_shutdown`.
+ * Packages that are found, now or later, add themselves to `session.backends`. Registers no tools and never throws.
  */
-export function connectBackends(
-  runtime: Runtime,
-  session: WatchedSession,
-  store: WatchdogStore,
-  now: () => number = Date.now,
-): Connection {
-  let faults = 0;
-  const host: Host = {
-    pi: runtime.pi,
-    session,
-    store,
-    now,
-    fault: (message) => {
-      // Once: a package that changed its shape would say the same at every event.
-      if (faults++ > 0) return;
+export function connectBackends(runtime: Runtime): BackendConnection {
+  const { pi, native, session } = runtime;
+  const connections: BackendConnection[] = [];
+  if (session) {
+    const host: Host = { pi, session, store: native.store, now, fault: once(tell) };
+    for (const connect of PACKAGES) {
       try {
-        session.ctx.ui.notify(oneLine(`watchdog: ${message}`), "warning");
-      } catch {
-        // The session is gone; there is nobody to tell.
+        connections.push(connect(host));
+      } catch (error) {
+        host.fault(error instanceof Error ? error.message : String(error));
       }
-    },
-  };
-  const connections: Connection[] = [];
-  for (const connect of PACKAGES) {
-    try {
-      connections.push(connect(host));
-    } catch (error) {
-      host.fault(error instanceof Error ? error.message : String(error));
     }
   }
+
+  function tell(message: string): void {
+    try {
+      session?.ctx.ui.notify(oneLine(`watchdog: ${message}`), "warning");
+    } catch {
+      // The session is gone; there is nobody to tell.
+    }
+  }
+
   return {
-    child: (sessionId: string): ChildLink | undefined => {
+    child: (sessionId) => {
       for (const connection of connections) {
         const link = connection.child(sessionId);
         if (link) return link;
@@ -54,7 +44,16 @@ export function connectBackends(
       return undefined;
     },
     dispose: () => {
-      for (const connection of connections) connection.dispose();
+      for (const connection of connections.splice(0)) connection.dispose();
     },
+  };
+}
+
+/** A package that changed its shape would say the same at every event. */
+function once(tell: (message: string) => void): (message: string) => void {
+  let told = false;
+  return (message) => {
+    if (!told) tell(message);
+    told = true;
   };
 }

@@ -31,7 +31,10 @@ export function registerTools(pi: ExtensionAPI, manager: Manager, emit: Emit, co
         resume: Type.Optional(Type.String()),
       }),
       execute: async (_callId, params, signal, onUpdate) => {
+        const report = (id: string) =>
+          manager.onProgress(id, (record) => onUpdate?.(text(`${record.toolUses} tool uses`, { agentId: id })));
         if (params.resume !== undefined) {
+          report(params.resume);
           const resumed = await manager.resume(params.resume, params.prompt);
           if (!resumed) throw new Error(`Agent ${params.resume} cannot be resumed.`);
           return text(describe(resumed), { agentId: resumed.id });
@@ -44,7 +47,7 @@ export function registerTools(pi: ExtensionAPI, manager: Manager, emit: Emit, co
         if (params.run_in_background) return text(`Agent ${id} started in the background.`, { agentId: id });
         const stop = () => void manager.abort(id);
         signal?.addEventListener("abort", stop, { once: true });
-        manager.onProgress(id, (record) => onUpdate?.(text(`${record.toolUses} tool uses`, { agentId: id })));
+        report(id);
         const record = await manager.wait(id);
         signal?.removeEventListener("abort", stop);
         if (!record) throw new Error(`Agent ${id} is gone.`);
