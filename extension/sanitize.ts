@@ -15,7 +15,6 @@ const SLACK = 4096;
 
 const LINE_BREAKS = /\r\n?|[\u2028\u2029\u0085\v\f]/g;
 // C0 without tab and newline, DEL, C1.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the purpose
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 // Soft hyphen, Arabic letter mark, Mongolian vowel separator, zero width space, non-joiner and marks, bidi embeddings,
 // overrides and isolates, word joiner and invisible operators, BOM, interlinear annotation, language tags.

@@ -1,7 +1,7 @@
 // Registers the watchdog_* tools. They work on the process-wide store, so that a watchdog sub-agent sees the same
 // targets as the main session; what they may see is the tree of the session that they run in.
 
-import { store } from "../index.js";
+import { now } from "./clock.ts";
 import type { Runtime } from "./runtime.ts";
 import { alertMain } from "./tools/alert-main.ts";
 import { type ToolScope, toPiTool, type WatchdogTool } from "./tools/common.ts";
@@ -26,7 +26,13 @@ export function registerTools(runtime: Runtime): void {
     if (session === null) {
       throw new Error("The watchdog does not watch this session (it is disabled, or the session has ended).");
     }
-    return { store, session, main: runtime.main(), now: Date.now(), sent: (text) => runtime.debug("sent", text) };
+    return {
+      store: runtime.native.store,
+      session,
+      main: runtime.main(),
+      now: now(),
+      sent: (text) => runtime.debug("sent", text),
+    };
   };
   for (const tool of watchdogTools) runtime.pi.registerTool(toPiTool(tool, scope));
 }

@@ -1,0 +1,72 @@
+// Argument completion of `/watchdog`: subcommands, configuration keys, their values, target ids.
+
+import type { AutocompleteItem } from "@earendil-works/pi-tui";
+import { shortIds, stateOf } from "../format.ts";
+import type { Runtime } from "../runtime.ts";
+import { oneLine } from "../sanitize.ts";
+import { configKeys, findKey } from "./keys.ts";
+
+export interface Subcommand {
+  name: string;
+  /** Arguments, for usage texts. */
+  args: string;
+  description: string;
+}
+
+/** Completions for everything typed after `/watchdog `; each item replaces all of it. */
+export function completions(
+  runtime: Runtime,
+  subcommands: readonly Subcommand[],
+  typed: string,
+): AutocompleteItem[] | null {
+  const [, head = "", gap = "", rest = ""] = /^\s*(\S*)(\s*)([\s\S]*)$/.exec(typed) ?? [];
+  const items = gap === "" ? subcommandItems(subcommands, head) : argumentItems(runtime, head, rest);
+  return items.length > 0 ? items : null;
+}
+
+function subcommandItems(subcommands: readonly Subcommand[], prefix: string): AutocompleteItem[] {
+  return subcommands
+    .filter(({ name }) => name.startsWith(prefix.toLowerCase()))
+    .map(({ name, args, description }) => ({
+      value: args === "" ? name : `${name} `,
+      label: args === "" ? name : `${name} ${args}`,
+      description,
+    }));
+}
+
+function argumentItems(runtime: Runtime, subcommand: string, rest: string): AutocompleteItem[] {
+  if (subcommand === "set") return setItems(runtime, rest);
+  if (subcommand === "inspect") return targetItems(runtime, rest);
+  return [];
+}
+
+function setItems(runtime: Runtime, rest: string): AutocompleteItem[] {
+  const keys = configKeys(runtime.native);
+  const [, name = "", gap = "", value = ""] = /^(\S*)(\s*)([\s\S]*)$/.exec(rest) ?? [];
+  if (gap === "") {
+    return keys
+      .filter((key) => key.name.toLowerCase().startsWith(name.toLowerCase()))
+      .map((key) => ({ value: `set ${key.name} `, label: key.name, description: key.description }));
+  }
+  const key = findKey(keys, name);
+  return (key?.choices ?? [])
+    .filter((choice) => choice.startsWith(value.toLowerCase()))
+    .map((choice) => ({ value: `set ${key?.name} ${choice}`, label: choice }));
+}
+
+function targetItems(runtime: Runtime, prefix: string): AutocompleteItem[] {
+  const { session, native } = runtime;
+  if (session === null) return [];
+  const targets = native.store.targets(session.rootId, true);
+  const ids = shortIds(targets);
+  return targets
+    .filter((target) => [target.id, ...target.aliases].some((id) => id.startsWith(prefix)))
+    .map((target) => {
+      const id = ids.get(target.id) ?? target.id;
+      return {
+        value: `inspect ${id}`,
+        label: oneLine(id, 40),
+        description: `${oneLine(target.name, 60)}, ${stateOf(target)}`,
+      };
+    });
+}

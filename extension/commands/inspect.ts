@@ -1,0 +1,100 @@
+// `/watchdog inspect <target>`: what a target did last, and the verdict on it. Pure over (store, session).
+
+import type { StuckAnalysis, TargetSummary, WatchdogEvent, WatchdogStore } from "../../index.js";
+import { ago, clock, plural, shortIds, stateOf, usage } from "../format.ts";
+import type { Line, Page } from "../render/page.ts";
+import type { WatchedSession } from "../runtime.ts";
+import { oneLine } from "../sanitize.ts";
+import { titleOf, toneOf } from "./status.ts";
+
+const EVENTS_SHOWN = 30;
+
+export function inspectPage(store: WatchdogStore, session: WatchedSession, query: string, now: number): Page {
+  const name = query.trim();
+  if (name === "") {
+    return [{ text: `Usage: /watchdog inspect <target>. ${known(store, session)}`, tone: "error" }];
+  }
+  const found = store.resolve(name, session.rootId);
+  if (!found.ok) {
+    const shown = oneLine(name, 80);
+    if (found.reason === "unknown") {
+      return [{ text: `No target "${shown}". ${known(store, session)}`, tone: "error" }];
+    }
+    const candidates = found.candidates.slice(0, 8).map((id) => oneLine(id, 80));
+    return [{ text: `"${shown}" is ambiguous: ${candidates.join(", ")}`, tone: "error" }];
+  }
+  const target = store.target(found.handle);
+  if (target === null) return [{ text: `"${oneLine(name, 80)}" is no longer kept`, tone: "error" }];
+  return [
+    ...headLines(target, now),
+    { text: "" },
+    ...analysisLines(store.analysis(found.handle)),
+    { text: "" },
+    ...eventLines(store.events(found.handle, EVENTS_SHOWN), target.eventCount),
+  ];
+}
+
+function known(store: WatchdogStore, session: WatchedSession): string {
+  const targets = store.targets(session.rootId, true).slice(0, 10);
+  if (targets.length === 0) return "No target is known yet.";
+  const ids = shortIds(targets);
+  return `Known: ${targets.map((target) => `${oneLine(ids.get(target.id) ?? "", 40)} (${oneLine(target.name, 30)})`).join(", ")}.`;
+}
+
+export function headLines(target: TargetSummary, now: number): Page {
+  const aliases = target.aliases.filter((alias) => alias !== target.id).map((alias) => oneLine(alias, 80));
+  return [
+    { text: titleOf(target), tone: "title" },
+    {
+      text: [
+        stateOf(target),
+        plural(target.toolCallCount, "call"),
+        plural(target.patchCount, "edit"),
+        usage(target.usage),
+        `since ${clock(target.startedAt)}`,
+        `active ${ago(target.lastActiveAt, now)}${now - target.lastActiveAt < 2000 ? "" : " ago"}`,
+      ].join(" · "),
+      tone: toneOf(target),
+    },
+    {
+      text: [`session ${target.id}`, ...aliases.map((alias) => `agent ${alias}`), ...linkOf(target)].join(", "),
+      tone: "dim",
+    },
+  ];
+}
+
+function linkOf({ link }: TargetSummary): string[] {
+  if (link === undefined) return [];
+  return [link === "exact" ? "link exact" : `link ${link}: watched, never steered`];
+}
+
+export function analysisLines(analysis: StuckAnalysis): Page {
+  if (!analysis.likelyStuck) return [{ text: "Not stuck by the rules", tone: "success" }];
+  return [
+    { text: `Likely stuck, confidence ${analysis.confidence}`, tone: "warning" },
+    ...analysis.evidence.flatMap((item): Line[] => [
+      { text: `- ${oneLine(item.summary)}`, tone: "warning", indent: 2 },
+      {
+        text: `${item.type}, ${clock(item.firstAt)} to ${clock(item.lastAt)}${item.command ? `: ${oneLine(item.command)}` : ""}`,
+        tone: "muted",
+        indent: 4,
+      },
+    ]),
+  ];
+}
+
+function eventLines(events: readonly WatchdogEvent[], total: number): Page {
+  if (events.length === 0) return [{ text: "No events yet", tone: "muted" }];
+  const head = events.length < total ? `Last ${events.length} of ${total} events` : plural(events.length, "event");
+  return [{ text: head, tone: "accent" }, ...events.map(eventLine)];
+}
+
+/** `HH:MM:SS type summary [first 8 of the hash]` */
+export function eventLine(event: WatchdogEvent): Line {
+  const hash = event.outputHash ? ` [${event.outputHash.slice(0, 8)}]` : "";
+  return {
+    text: `${clock(event.at)} ${event.type} ${oneLine(event.summary)}${hash}`,
+    tone: event.type === "alert" ? "warning" : event.isError === true ? "error" : "text",
+    indent: 2,
+  };
+}

@@ -1,0 +1,83 @@
+// `/watchdog`: which subcommands there are, and the way to each. The subcommands' own files do the work.
+
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { AutocompleteItem } from "@earendil-works/pi-tui";
+import { now } from "../clock.ts";
+import type { Page } from "../render/page.ts";
+import type { Runtime, WatchedSession } from "../runtime.ts";
+import { oneLine } from "../sanitize.ts";
+import { updateChip } from "../status.ts";
+import { answer, complain } from "./answer.ts";
+import { completions, type Subcommand } from "./complete.ts";
+import { configPage, setPage } from "./config.ts";
+import { inspectPage } from "./inspect.ts";
+import { statusPage } from "./status.ts";
+
+interface Command extends Subcommand {
+  run(runtime: Runtime, session: WatchedSession, rest: string): Page;
+}
+
+const status = (runtime: Runtime, session: WatchedSession): Page =>
+  statusPage({ store: runtime.native.store, session, version: runtime.native.version, now: now() });
+
+function pause(paused: boolean): Command["run"] {
+  return ({ native: { store } }, session) => {
+    const before = store.paused(session.rootId);
+    store.pause(session.rootId, paused);
+    if (paused) {
+      const text = before ? "Alerts are paused already." : "Alerts are paused. The watchdog goes on watching.";
+      return [{ text: `${text} /watchdog resume turns them on again.`, tone: "warning" }];
+    }
+    return [{ text: before ? "Alerts are on again." : "Alerts are on; they were not paused.", tone: "success" }];
+  };
+}
+
+export const subcommands: readonly Command[] = [
+  { name: "status", args: "", description: "Versions, sub-agent packages, targets, warnings", run: status },
+  {
+    name: "config",
+    args: "",
+    description: "The effective configuration",
+    run: (runtime, session) => configPage(runtime.native, session),
+  },
+  {
+    name: "set",
+    args: "<key> <value>",
+    description: "Change a configuration key for this run",
+    run: (runtime, session, rest) => setPage(runtime.native, session, rest),
+  },
+  { name: "pause", args: "", description: "Stop alerts; watching goes on", run: pause(true) },
+  { name: "resume", args: "", description: "Turn alerts on again", run: pause(false) },
+  {
+    name: "inspect",
+    args: "<target>",
+    description: "Recent events of a target and the verdict on it",
+    run: (runtime, session, rest) => inspectPage(runtime.native.store, session, rest, now()),
+  },
+];
+
+export function complete(runtime: Runtime, typed: string): AutocompleteItem[] | null {
+  return completions(runtime, subcommands, typed);
+}
+
+export async function run(runtime: Runtime, args: string, ctx: ExtensionCommandContext): Promise<void> {
+  const { session } = runtime;
+  if (session === null) {
+    complain(runtime, ctx, "The watchdog does not watch this session: it is disabled, or the session has ended.");
+    return;
+  }
+  const [, name = "", rest = ""] = /^\s*(\S*)\s*([\s\S]*)$/.exec(args) ?? [];
+  if (name === "") {
+    if (ctx.mode === "tui") await (await import("./dashboard.ts")).openDashboard(runtime, session, ctx);
+    else answer(runtime, ctx, status(runtime, session));
+    return;
+  }
+  const command = subcommands.find((one) => one.name === name.toLowerCase());
+  if (command === undefined) {
+    const usages = subcommands.map((one) => (one.args === "" ? one.name : `${one.name} ${one.args}`));
+    complain(runtime, ctx, `Unknown subcommand "${oneLine(name, 40)}".`, `Use /watchdog ${usages.join(" | ")}.`);
+    return;
+  }
+  answer(runtime, ctx, command.run(runtime, session, rest));
+  updateChip(runtime);
+}

@@ -1,0 +1,121 @@
+// The debug console (`debug: true`): the latest message that the watchdog sent and the latest that it received, in full,
+// each with its time, below the editor. Takes texts as they are and makes them safe.
+
+import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
+import { type Component, truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { now } from "./clock.ts";
+import { clock, plural } from "./format.ts";
+import { paint } from "./render/page.ts";
+import type { Runtime } from "./runtime.ts";
+import { plain } from "./sanitize.ts";
+
+const KEY = "watchdog-debug";
+/** Characters kept of a message: beyond any screen, and little enough to wrap at every frame. */
+const MAX_CHARS = 20_000;
+/** The console takes at most this part of the screen's rows; the rest of a long message is counted. */
+const SCREEN_SHARE = 0.4;
+const MIN_ROWS = 6;
+
+export type Direction = "sent" | "received";
+
+export interface DebugConsole {
+  /** Shows the text as the latest of its direction, if `debug` is on. Without a text: shows what there is. */
+  show(direction?: Direction, text?: string): void;
+  clear(): void;
+}
+
+interface Message {
+  at: number;
+  text: string;
+}
+
+type Latest = Partial<Record<Direction, Message>>;
+
+export function debugConsole(runtime: Runtime): DebugConsole {
+  const latest: Latest = {};
+  let visible = false;
+
+  function hide(): void {
+    if (!visible) return;
+    visible = false;
+    runtime.session?.ctx.ui.setWidget(KEY, undefined);
+  }
+
+  return {
+    show(direction, text) {
+      const { session } = runtime;
+      if (direction !== undefined && text !== undefined) {
+        latest[direction] = { at: now(), text: plain(text.slice(0, MAX_CHARS)).trimEnd() };
+      }
+      if (session === null || !session.ctx.hasUI) return;
+      if (!session.config.debug) {
+        hide();
+        return;
+      }
+      visible = true;
+      put(session.ctx, latest);
+    },
+    clear() {
+      delete latest.sent;
+      delete latest.received;
+      hide();
+    },
+  };
+}
+
+function put(ctx: ExtensionContext, latest: Latest): void {
+  if (ctx.mode !== "tui") {
+    ctx.ui.setWidget(KEY, plainRows(latest), { placement: "belowEditor" });
+    return;
+  }
+  const view = (tui: { terminal: { rows: number } }, theme: Theme): Component => ({
+    render: (width) => rows(latest, theme, width, tui.terminal.rows),
+    invalidate() {},
+  });
+  ctx.ui.setWidget(KEY, view, { placement: "belowEditor" });
+}
+
+function plainRows(latest: Latest): string[] {
+  return entries(latest).flatMap(([direction, { at, text }]) => [
+    `watchdog ${direction} ${clock(at)}`,
+    ...text.split("\n").map((line) => `  ${line}`),
+  ]);
+}
+
+function rows(latest: Latest, theme: Theme, width: number, screenRows: number): string[] {
+  const shown = entries(latest);
+  if (shown.length === 0)
+    return [paint(theme, truncateToWidth("watchdog debug: nothing sent or received yet", width), "dim")];
+  const budget = Math.max(MIN_ROWS, Math.floor(screenRows * SCREEN_SHARE)) - shown.length;
+  const wrapped = shown.map(([, { text }]) => wrapTextWithAnsi(text, Math.max(1, width - 2)));
+  const allowed = share(
+    wrapped.map((lines) => lines.length),
+    budget,
+  );
+  return shown.flatMap(([direction, { at }], i) => {
+    const lines = wrapped[i] ?? [];
+    const room = allowed[i] ?? 1;
+    const cut = lines.length > room ? lines.slice(0, Math.max(1, room - 1)) : lines;
+    const missing = lines.length - cut.length;
+    const head = `watchdog ${direction} ${clock(at)}`;
+    return [
+      paint(theme, truncateToWidth(head, width), direction === "sent" ? "accent" : "muted"),
+      ...cut.map((line) => truncateToWidth(`  ${theme.fg("text", line)}`, width)),
+      ...(missing > 0 ? [paint(theme, truncateToWidth(`  … ${plural(missing, "more line")}`, width), "dim")] : []),
+    ];
+  });
+}
+
+/** Rows for each message: half of the budget, and what the other one leaves. */
+function share(wanted: readonly number[], budget: number): number[] {
+  const half = Math.floor(budget / wanted.length);
+  const spare = wanted.reduce((sum, want) => sum + Math.max(0, half - want), 0);
+  return wanted.map((want) => Math.min(want, half + spare));
+}
+
+function entries(latest: Latest): [Direction, Message][] {
+  return (["sent", "received"] as const).flatMap((direction) => {
+    const message = latest[direction];
+    return message === undefined ? [] : [[direction, message] as [Direction, Message]];
+  });
+}
