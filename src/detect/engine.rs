@@ -30,6 +30,8 @@ pub struct Observed {
     pub findings: Vec<Finding>,
     /// The analysis may be another one.
     pub changed: bool,
+    /// The action of a tool call or result.
+    pub action: Option<Arc<Action>>,
 }
 
 #[derive(Debug, Clone)]
@@ -230,6 +232,7 @@ impl Engine {
         if self.pending.len() >= MAX_PENDING {
             self.pending.remove(0);
         }
+        out.action = Some(Arc::clone(&action));
         self.pending.push(Pending { turn, call_id: call_id.into(), action, at });
     }
 
@@ -275,6 +278,7 @@ impl Engine {
 
     fn step(&mut self, at: f64, pending: &Pending, outcome: Outcome, files: &[crate::trace::FileState<'_>], out: &mut Observed) {
         let action = &pending.action;
+        out.action = Some(Arc::clone(action));
         let progress = self.history.take(action, outcome.outcome, outcome.is_error, files);
         let step = Step {
             action: Arc::clone(action),
@@ -395,15 +399,14 @@ struct Outcome {
 fn outcome(output: &str, is_error: bool) -> (u128, u128) {
     let (head, tail) = ends(output);
     MASKED.with_borrow_mut(|masked| {
-        masked.clear();
         text::mask(head, masked);
+        let shape = shape(masked);
+        let mut outcome = pair(fast(masked.as_bytes()), u128::from(is_error));
         if !tail.is_empty() {
-            masked.push('\u{0}');
             text::mask(tail, masked);
+            outcome = pair(outcome, fast(masked.as_bytes()));
         }
-        masked.push(if is_error { '!' } else { '.' });
-        let outcome = fast(masked.as_bytes());
-        (outcome, shape(masked))
+        (outcome, shape)
     })
 }
 

@@ -1,1 +1,355 @@
-//! Targets and their compact events: one store per process.
+//! Targets and their compact events: one store per process, shared by every instance of the extension in it.
+//!
+//! The core owns no clock: callers pass the time. The store is a value (tests make their own); the process-wide one
+//! is [`Store::with_global`].
+
+mod event;
+mod target;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
+
+use crate::policy::Config;
+pub use event::{Compact, Kind};
+pub use target::{Info, Link, NOTICE, Notice, Target, VERDICT};
+
+/// Finished targets kept; older ones are evicted, oldest first.
+const KEEP_FINISHED: usize = 100;
+
+/// A target's handle: slot and generation, so that the handle of an evicted target meets nothing.
+pub type Handle = u32;
+const SLOT_BITS: u32 = 20;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+
+#[derive(Debug)]
+struct Slot {
+    generation: u32,
+    target: Option<Box<Target>>,
+}
+
+/// Why a target could not be named.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    Unknown,
+    Ambiguous(Vec<String>),
+}
+
+#[derive(Debug, Default)]
+pub struct Store {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Session ids and aliases.
+    names: HashMap<String, Handle>,
+    /// Ended targets, oldest first.
+    finished: VecDeque<Handle>,
+    /// Main sessions whose trees are paused.
+    paused: HashSet<String>,
+    evicted: u64,
+    observed: u64,
+}
+
+static GLOBAL: LazyLock<Mutex<Store>> = LazyLock::new(Mutex::default);
+
+impl Store {
+    /// Runs `work` on the store of this process.
+    pub fn with_global<T>(work: impl FnOnce(&mut Self) -> T) -> T {
+        work(&mut GLOBAL.lock())
+    }
+
+    /// Opens the target of a session; one that exists goes on under the same handle.
+    pub fn open(&mut self, id: &str, at: f64, info: Info, config: Arc<Config>) -> Handle {
+        if let Some(&handle) = self.names.get(id) {
+            if let Some(target) = self.get_mut(handle).filter(|target| target.id == id) {
+                target.info.merge(info);
+                target.configure(config);
+                target.reopen(at);
+                self.finished.retain(|&other| other != handle);
+                return handle;
+            }
+            // An alias of another target: the session itself has the better claim.
+            self.drop_name(id);
+        }
+        let target = Box::new(Target::new(id, at, info, config));
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 1, target: None });
+            u32::try_from(self.slots.len() - 1).expect("slots fit their bits")
+        });
+        let entry = &mut self.slots[slot as usize];
+        entry.target = Some(target);
+        let handle = (entry.generation << SLOT_BITS) | slot;
+        self.names.insert(id.to_owned(), handle);
+        handle
+    }
+
+    pub fn get(&self, handle: Handle) -> Option<&Target> {
+        let slot = self.slots.get((handle & SLOT_MASK) as usize)?;
+        slot.target.as_deref().filter(|_| slot.generation == handle >> SLOT_BITS)
+    }
+
+    pub fn get_mut(&mut self, handle: Handle) -> Option<&mut Target> {
+        let slot = self.slots.get_mut((handle & SLOT_MASK) as usize)?;
+        slot.target.as_deref_mut().filter(|_| slot.generation == handle >> SLOT_BITS)
+    }
+
+    /// For the event path: the target, counted as observed.
+    pub fn observed(&mut self, handle: Handle) -> Option<&mut Target> {
+        self.observed += 1;
+        self.get_mut(handle)
+    }
+
+    /// Another name for a target. One that another target has is taken from it, unless it is a session id.
+    pub fn alias(&mut self, handle: Handle, name: &str) {
+        let owner = self.names.get(name).copied();
+        if owner == Some(handle) || owner.and_then(|owner| self.get(owner)).is_some_and(|target| target.id == name) {
+            return;
+        }
+        self.drop_name(name);
+        if let Some(target) = self.get_mut(handle) {
+            target.aliases.push(name.to_owned());
+            self.names.insert(name.to_owned(), handle);
+        }
+    }
+
+    fn drop_name(&mut self, name: &str) {
+        if let Some(owner) = self.names.remove(name).and_then(|owner| self.get_mut(owner)) {
+            owner.aliases.retain(|alias| alias != name);
+        }
+    }
+
+    /// The target has ended. Beyond the kept number the oldest finished ones are evicted.
+    pub fn end(&mut self, handle: Handle, at: f64, status: &str) {
+        let Some(target) = self.get_mut(handle) else { return };
+        target.info.status = Some(status.to_owned());
+        if target.ended_at.is_none() {
+            target.end(at);
+            self.finished.push_back(handle);
+        }
+        while self.finished.len() > KEEP_FINISHED {
+            if let Some(oldest) = self.finished.pop_front() {
+                self.evict(oldest);
+            }
+        }
+    }
+
+    fn evict(&mut self, handle: Handle) {
+        let Some(slot) = self.slots.get_mut((handle & SLOT_MASK) as usize) else { return };
+        if let Some(target) = slot.target.take() {
+            slot.generation = (slot.generation + 1) & (u32::MAX >> SLOT_BITS);
+            slot.generation = slot.generation.max(1);
+            self.free.push(handle & SLOT_MASK);
+            self.names.remove(&target.id);
+            for alias in &target.aliases {
+                self.names.remove(alias);
+            }
+            self.paused.remove(&target.id);
+            self.evicted += 1;
+        }
+    }
+
+    /// The main session of a target's tree: itself, when it has none above.
+    pub fn root_of(target: &Target) -> &str {
+        target.info.root_id.as_deref().unwrap_or(&target.id)
+    }
+
+    /// Running targets first, then by latest activity.
+    pub fn targets(&self, root: Option<&str>, completed: bool) -> Vec<&Target> {
+        let mut list: Vec<&Target> = self
+            .slots
+            .iter()
+            .filter_map(|slot| slot.target.as_deref())
+            .filter(|target| root.is_none_or(|root| Self::root_of(target) == root))
+            .filter(|target| completed || target.ended_at.is_none())
+            .collect();
+        list.sort_by(|a, b| {
+            let key = |t: &Target| (t.ended_at.is_some(), -t.last_active_at);
+            key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.id.cmp(&b.id))
+        });
+        list
+    }
+
+    /// A target by session id, alias, or unambiguous prefix of either, within a tree.
+    pub fn resolve(&self, query: &str, root: Option<&str>) -> Result<Handle, Unresolved> {
+        let within = |handle: Handle| {
+            self.get(handle).is_some_and(|target| root.is_none_or(|root| Self::root_of(target) == root))
+        };
+        if let Some(&handle) = self.names.get(query).filter(|&&handle| within(handle)) {
+            return Ok(handle);
+        }
+        let mut found: Vec<Handle> = if query.is_empty() {
+            Vec::new()
+        } else {
+            self.names.iter().filter(|(name, _)| name.starts_with(query)).map(|(_, &handle)| handle).collect()
+        };
+        found.retain(|&handle| within(handle));
+        found.sort_unstable();
+        found.dedup();
+        match found.as_slice() {
+            [] => Err(Unresolved::Unknown),
+            [handle] => Ok(*handle),
+            many => {
+                let mut names: Vec<String> = many.iter().filter_map(|&h| Some(self.get(h)?.id.clone())).collect();
+                names.sort();
+                names.truncate(10);
+                Err(Unresolved::Ambiguous(names))
+            }
+        }
+    }
+
+    pub fn pause(&mut self, root: &str, paused: bool) {
+        if paused {
+            self.paused.insert(root.to_owned());
+        } else {
+            self.paused.remove(root);
+        }
+    }
+
+    pub fn paused(&self, root: &str) -> bool {
+        self.paused.contains(root)
+    }
+
+    /// See [`Target::take_notice`]; nothing while the tree is paused.
+    pub fn take_notice(&mut self, handle: Handle, now: f64) -> Option<Notice> {
+        if self.paused(Self::root_of(self.get(handle)?)) {
+            return None;
+        }
+        self.get_mut(handle)?.take_notice(now)
+    }
+
+    /// Targets held, events observed in all, targets evicted.
+    pub fn stats(&self) -> (usize, u64, u64) {
+        (self.slots.iter().filter(|slot| slot.target.is_some()).count(), self.observed, self.evicted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::EventKind;
+
+    fn config() -> Arc<Config> {
+        Arc::new(Config::default())
+    }
+
+    fn call(store: &mut Store, handle: Handle, turn: u32, command: &str, output: &str) -> u32 {
+        let at = f64::from(turn) * 1000.0;
+        let args = serde_json::json!({ "command": command }).to_string();
+        let target = store.observed(handle).unwrap();
+        target.observe(at, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: &args })
+            | target.observe(
+                at,
+                &EventKind::ToolResult { turn, call_id: "c", tool: "bash", output, is_error: false, files: &[], blocked_by: None },
+            )
+    }
+
+    #[test]
+    fn a_loop_is_told_once_and_again_only_after_the_cooldown() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        assert_eq!(call(&mut store, handle, 1, "ls", "a"), 0);
+        assert_eq!(call(&mut store, handle, 2, "ls", "a"), 0);
+        assert_eq!(call(&mut store, handle, 3, "ls", "a"), VERDICT | NOTICE);
+        let notice = store.take_notice(handle, 3000.0).unwrap();
+        assert_eq!((notice.ordinal, notice.severity), (1, crate::detect::Severity::Warning));
+        assert!(store.take_notice(handle, 3000.0).is_none());
+        for turn in 4..=6 {
+            call(&mut store, handle, turn, "ls", "a");
+        }
+        assert!(store.take_notice(handle, 6000.0).is_none(), "cooling down");
+        let again = store.take_notice(handle, 64_000.0).unwrap();
+        assert_eq!((again.ordinal, again.severity), (2, crate::detect::Severity::Critical));
+    }
+
+    #[test]
+    fn a_paused_tree_is_watched_and_told_when_it_resumes() {
+        let mut store = Store::default();
+        let info = Info { root_id: Some("main".into()), ..Info::default() };
+        let handle = store.open("child", 0.0, info, config());
+        store.pause("main", true);
+        for turn in 1..=3 {
+            call(&mut store, handle, turn, "ls", "a");
+        }
+        assert!(store.take_notice(handle, 3000.0).is_none());
+        store.pause("main", false);
+        assert!(store.take_notice(handle, 3000.0).is_some());
+    }
+
+    #[test]
+    fn an_incident_that_is_over_is_told_only_when_it_was_told_before() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        for turn in 1..=3 {
+            call(&mut store, handle, turn, "ls", "a");
+        }
+        assert!(!store.take_notice(handle, 3000.0).unwrap().over);
+        for turn in 4..=9 {
+            call(&mut store, handle, turn, &format!("cat {turn}"), &format!("text {turn}"));
+        }
+        assert!(store.take_notice(handle, 9000.0).unwrap().over);
+        assert!(store.take_notice(handle, 9000.0).is_none());
+    }
+
+    #[test]
+    fn finished_targets_are_kept_to_a_hundred_and_old_handles_meet_nothing() {
+        let mut store = Store::default();
+        let first = store.open("s0", 0.0, Info::default(), config());
+        store.end(first, 1.0, "completed");
+        for n in 1..=150 {
+            let handle = store.open(&format!("s{n}"), 0.0, Info::default(), config());
+            store.end(handle, 1.0, "completed");
+        }
+        assert_eq!(store.stats(), (100, 0, 51));
+        assert!(store.get(first).is_none());
+        assert_eq!(store.resolve("s0", None), Err(Unresolved::Unknown));
+        assert!(store.resolve("s150", None).is_ok());
+    }
+
+    #[test]
+    fn the_ring_drops_the_oldest_and_ids_never_repeat() {
+        let mut store = Store::default();
+        let small = Arc::new(Config { max_events_per_agent: 4, ..Config::default() });
+        let handle = store.open("s", 0.0, Info::default(), small);
+        for turn in 1..=10 {
+            call(&mut store, handle, turn, &format!("cat {turn}"), "x");
+        }
+        let seqs: Vec<u64> = store.get(handle).unwrap().events(50, None).map(|event| event.seq).collect();
+        assert_eq!(seqs, [17, 18, 19, 20]);
+        let later: Vec<u64> = store.get(handle).unwrap().events(50, Some(18)).map(|event| event.seq).collect();
+        assert_eq!(later, [19, 20]);
+    }
+
+    #[test]
+    fn targets_are_found_by_alias_and_by_unambiguous_prefix_within_their_tree() {
+        let mut store = Store::default();
+        let child = |root: &str| Info { root_id: Some(root.into()), ..Info::default() };
+        let a = store.open("aaa1", 0.0, child("m"), config());
+        let b = store.open("aaa2", 0.0, child("m"), config());
+        let other = store.open("abc", 0.0, child("other"), config());
+        store.alias(a, "agent-7");
+        assert_eq!(store.resolve("agent", Some("m")), Ok(a));
+        assert_eq!(store.resolve("aaa2", Some("m")), Ok(b));
+        assert_eq!(store.resolve("aaa", Some("m")), Err(Unresolved::Ambiguous(vec!["aaa1".into(), "aaa2".into()])));
+        assert_eq!(store.resolve("abc", Some("m")), Err(Unresolved::Unknown), "another tree");
+        assert_eq!(store.resolve("abc", None), Ok(other));
+        assert_eq!(store.resolve("", None), Err(Unresolved::Unknown));
+        store.alias(b, "agent-7");
+        assert_eq!(store.resolve("agent-7", None), Ok(b));
+        store.alias(b, "aaa1");
+        assert_eq!(store.resolve("aaa1", None), Ok(a), "a session id is nobody's alias");
+    }
+
+    #[test]
+    fn an_ended_target_is_told_of_no_more() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        for turn in 1..=3 {
+            call(&mut store, handle, turn, "ls", "a");
+        }
+        store.end(handle, 4000.0, "completed");
+        assert!(store.take_notice(handle, 5000.0).is_none());
+        assert_eq!(call(&mut store, handle, 4, "ls", "a"), 0);
+        assert_eq!(store.open("s", 6000.0, Info::default(), config()), handle, "a resumed child keeps its handle");
+        assert_eq!(store.get(handle).unwrap().event_count(), 7, "and its history");
+    }
+}

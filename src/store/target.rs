@@ -1,0 +1,347 @@
+//! One target: a session that is watched, its compact events, its engine and what was told about it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::event::{Compact, Kind};
+use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
+use crate::policy::{Config, should_alert};
+use crate::text;
+use crate::trace::{EventKind, StopReason, Usage};
+
+/// Characters of a message that are kept as its one line.
+const LINE: usize = 120;
+/// Bytes hashed at most for the published output hash.
+const HASHED: usize = 65_536;
+/// Error text looked at for its class.
+const CLASSIFIED: usize = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    Exact,
+    Inferred,
+    None,
+}
+
+/// What is known of a session besides its events. Strings come from outside and are sanitised when shown.
+#[derive(Debug, Clone, Default)]
+pub struct Info {
+    pub name: Option<String>,
+    pub kind: Option<String>,
+    pub status: Option<String>,
+    pub root_id: Option<String>,
+    pub parent_id: Option<String>,
+    pub agent_type: Option<String>,
+    pub link: Option<Link>,
+}
+
+impl Info {
+    /// Fields that are present in `newer` replace those here.
+    pub fn merge(&mut self, newer: Self) {
+        fn take<T>(old: &mut Option<T>, new: Option<T>) {
+            if new.is_some() {
+                *old = new;
+            }
+        }
+        take(&mut self.name, newer.name);
+        take(&mut self.kind, newer.kind);
+        take(&mut self.status, newer.status);
+        take(&mut self.root_id, newer.root_id);
+        take(&mut self.parent_id, newer.parent_id);
+        take(&mut self.agent_type, newer.agent_type);
+        take(&mut self.link, newer.link);
+    }
+}
+
+/// Something to tell about a target.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    pub over: bool,
+    pub severity: Severity,
+    pub incident: String,
+    pub analysis: StuckAnalysis,
+    pub cost: LoopCost,
+    pub ordinal: u32,
+}
+
+#[derive(Debug)]
+pub struct Target {
+    pub id: String,
+    pub aliases: Vec<String>,
+    pub info: Info,
+    pub config: Arc<Config>,
+    pub started_at: f64,
+    pub last_active_at: f64,
+    pub ended_at: Option<f64>,
+    pub tool_calls: u64,
+    pub patches: u64,
+    pub last_command: Option<Arc<str>>,
+    engine: Engine,
+    ring: VecDeque<Compact>,
+    seq: u64,
+    /// Findings that wait to be told, newest per incident.
+    due: Vec<Finding>,
+    /// Incidents that were told and are not over.
+    told: Vec<String>,
+    last_alert: Option<(String, f64)>,
+}
+
+/// What one event asks the caller to do; the bits of the published `Signal`.
+pub const VERDICT: u32 = 1;
+pub const NOTICE: u32 = 2;
+
+impl Target {
+    pub fn new(id: &str, at: f64, info: Info, config: Arc<Config>) -> Self {
+        Self {
+            id: id.to_owned(),
+            aliases: Vec::new(),
+            info,
+            engine: Engine::new(Arc::clone(&config)),
+            config,
+            started_at: at,
+            last_active_at: at,
+            ended_at: None,
+            tool_calls: 0,
+            patches: 0,
+            last_command: None,
+            ring: VecDeque::new(),
+            seq: 0,
+            due: Vec::new(),
+            told: Vec::new(),
+            last_alert: None,
+        }
+    }
+
+    pub fn configure(&mut self, config: Arc<Config>) {
+        self.engine.configure(Arc::clone(&config));
+        self.config = config;
+        self.trim();
+    }
+
+    /// The session goes on (a resumed child, a reload): what was seen before counts no more, what is kept stays.
+    pub fn reopen(&mut self, at: f64) {
+        self.engine = Engine::new(Arc::clone(&self.config));
+        self.due.clear();
+        self.told.clear();
+        self.ended_at = None;
+        self.last_active_at = at;
+    }
+
+    pub fn end(&mut self, at: f64) {
+        self.ended_at = Some(at);
+        self.due.clear();
+        self.told.clear();
+        self.engine.observe(at, &EventKind::Lifecycle { event: "session_shutdown", fields: "" });
+    }
+
+    /// The one way in for events of the session.
+    pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> u32 {
+        if !self.config.enabled || self.ended_at.is_some() {
+            return 0;
+        }
+        self.last_active_at = self.last_active_at.max(at);
+        let observed = self.engine.observe(at, kind);
+        self.keep(at, kind, observed.action.as_ref());
+        self.signal(observed)
+    }
+
+    pub fn add_usage(&mut self, usage: Usage) {
+        self.engine.add_usage(usage);
+    }
+
+    pub fn tick(&mut self, at: f64) -> u32 {
+        if !self.config.enabled || self.ended_at.is_some() {
+            return 0;
+        }
+        let mut observed = Observed::default();
+        self.engine.tick(at, &mut observed);
+        self.signal(observed)
+    }
+
+    fn signal(&mut self, observed: Observed) -> u32 {
+        let mut signal = if observed.changed { VERDICT } else { 0 };
+        for finding in observed.findings {
+            self.due.retain(|waiting| waiting.incident != finding.incident);
+            // An incident nobody was told of ends without a word.
+            if !finding.over || self.told.contains(&finding.incident) {
+                self.due.push(finding);
+            }
+        }
+        if !self.due.is_empty() {
+            signal |= NOTICE;
+        }
+        signal
+    }
+
+    /// A compact event that is no part of the trace.
+    pub fn note(&mut self, at: f64, kind: Kind, text: &str) {
+        self.push(at, kind, |event| event.text = one_line(text));
+    }
+
+    fn keep(&mut self, at: f64, kind: &EventKind<'_>, action: Option<&Arc<Action>>) {
+        match *kind {
+            EventKind::User { text, .. } => self.message(at, Kind::LlmInput, text),
+            EventKind::Assistant { text, thinking, stop_reason, .. } => {
+                if stop_reason != StopReason::Error {
+                    self.message(at, Kind::LlmOutput, if text.is_empty() { thinking } else { text });
+                }
+            }
+            EventKind::ToolCall { turn, call_id, .. } => {
+                let Some(action) = action else { return };
+                self.tool_calls += 1;
+                self.last_command = Some(Arc::clone(&action.key));
+                let kind = Kind::of_call(action);
+                self.patches += u64::from(kind != Kind::ToolCall);
+                self.push(at, kind, |event| {
+                    event.action = Some(Arc::clone(action));
+                    event.turn = Some(turn);
+                    event.call_id = Some(call_id.into());
+                });
+            }
+            EventKind::ToolResult { turn, call_id, output, is_error, .. } => {
+                let lines = self.config.max_preview_lines as usize;
+                let stripped = text::strip(head(output));
+                let cut = &stripped[..stripped.floor_char_boundary(HASHED)];
+                let hash = Sha256::digest(cut.as_bytes()).into();
+                let preview = (lines > 0).then(|| text::preview(cut, lines).into_boxed_str());
+                let class = if is_error {
+                    text::error_class(&cut[..cut.floor_char_boundary(CLASSIFIED)]).map(String::into_boxed_str)
+                } else {
+                    None
+                };
+                self.push(at, Kind::ToolResult, |event| {
+                    event.action = action.cloned();
+                    event.turn = Some(turn);
+                    event.call_id = Some(call_id.into());
+                    event.hash = Some(hash);
+                    event.preview = preview;
+                    event.is_error = is_error;
+                    event.error_class = class;
+                });
+            }
+            EventKind::Lifecycle { .. } | EventKind::FileChange { .. } | EventKind::AssistantChunk { .. } => {}
+        }
+    }
+
+    fn message(&mut self, at: f64, kind: Kind, text: &str) {
+        let hash = Sha256::digest(text::normalize_message(head(text)).as_bytes()).into();
+        self.push(at, kind, |event| {
+            event.text = one_line(text);
+            event.hash = Some(hash);
+        });
+    }
+
+    fn push(&mut self, at: f64, kind: Kind, fill: impl FnOnce(&mut Compact)) {
+        self.seq += 1;
+        let mut event = Compact {
+            seq: self.seq,
+            at,
+            kind,
+            action: None,
+            text: Box::default(),
+            hash: None,
+            preview: None,
+            turn: None,
+            call_id: None,
+            is_error: false,
+            error_class: None,
+        };
+        fill(&mut event);
+        self.ring.push_back(event);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while self.ring.len() > self.config.max_events_per_agent as usize {
+            self.ring.pop_front();
+        }
+    }
+
+    /// The notice that is due now, if the cooldown allows one; taking it counts as having told it.
+    pub fn take_notice(&mut self, now: f64) -> Option<Notice> {
+        let index = self.due.iter().position(|finding| {
+            let last = self.last_alert.as_ref().map(|(key, at)| (key.as_str(), *at));
+            finding.over || should_alert(last, true, &finding.analysis.evidence_key, now, self.config.cooldown_sec)
+        })?;
+        let finding = self.due.remove(index);
+        if finding.over {
+            self.told.retain(|incident| *incident != finding.incident);
+        } else {
+            self.last_alert = Some((finding.analysis.evidence_key.clone(), now));
+            if !self.told.contains(&finding.incident) {
+                self.told.push(finding.incident.clone());
+            }
+            let text = finding.analysis.reasons().collect::<Vec<_>>().join("; ");
+            self.note(now, Kind::Alert, &text);
+        }
+        Some(Notice {
+            over: finding.over,
+            severity: finding.severity,
+            incident: finding.incident,
+            analysis: finding.analysis,
+            cost: finding.cost,
+            ordinal: finding.ordinal,
+        })
+    }
+
+    /// Whether an alert that a model asks for may be sent, by the evidence there is now. Not stuck by the rules: it
+    /// may (a model can see more), and nothing is recorded.
+    pub fn request_alert(&mut self, now: f64) -> (bool, bool) {
+        let analysis = self.engine.analysis();
+        if !analysis.likely_stuck {
+            return (true, false);
+        }
+        let last = self.last_alert.as_ref().map(|(key, at)| (key.as_str(), *at));
+        if !should_alert(last, true, &analysis.evidence_key, now, self.config.cooldown_sec) {
+            return (false, false);
+        }
+        let text = analysis.reasons().collect::<Vec<_>>().join("; ");
+        self.last_alert = Some((analysis.evidence_key, now));
+        self.note(now, Kind::Alert, &text);
+        (true, true)
+    }
+
+    pub fn analysis(&self) -> StuckAnalysis {
+        self.engine.analysis()
+    }
+
+    pub fn stuck(&self) -> bool {
+        self.ended_at.is_none() && self.engine.stuck()
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.engine.usage()
+    }
+
+    pub fn repetitions(&self) -> (u64, u64) {
+        self.engine.repetitions()
+    }
+
+    /// See [`Engine::would_repeat`].
+    pub fn would_repeat(&self, action: &Action) -> Option<(u32, &str)> {
+        self.engine.would_repeat(action)
+    }
+
+    /// The newest `limit` kept events after `since`, in time order.
+    pub fn events(&self, limit: usize, since: Option<u64>) -> impl Iterator<Item = &Compact> {
+        let after = since.map_or(0, |seq| self.ring.partition_point(|event| event.seq <= seq));
+        let start = after.max(self.ring.len().saturating_sub(limit));
+        self.ring.range(start..)
+    }
+
+    pub fn event_count(&self) -> usize {
+        self.ring.len()
+    }
+}
+
+/// The part of a text that is looked at: twice what is hashed, as escape sequences go.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(2 * HASHED)]
+}
+
+fn one_line(text: &str) -> Box<str> {
+    let line = text.trim_start();
+    text::quote(&line[..line.floor_char_boundary(4 * LINE)], LINE, 1).into_boxed_str()
+}
