@@ -50,6 +50,12 @@ export class Chronicle {
     this.#waiting.delete(agent);
   }
 
+  /** The link is not what it was. */
+  relink(agent: Agent): void {
+    const handle = this.#handleOf(agent);
+    if (handle !== undefined) this.#store.update(handle, { link: agent.link });
+  }
+
   /** A child session that no agent could be told for. */
   openUnlinked(sessionId: string): void {
     const info: TargetInfo = { ...this.#family(), name: "sub-agent", kind: "unknown", status: "running", link: "none" };

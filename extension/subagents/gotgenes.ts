@@ -30,7 +30,7 @@ export function connectGotgenes(host: Host): BackendConnection {
   const offs: (() => void)[] = [];
   let service: Service | undefined;
   /** The agent in whose run the current code executes. Made only when the package is there: it has a cost on Node 22. */
-  let running: AsyncLocalStorage<Agent> | undefined;
+  let running: AsyncLocalStorage<Agent | undefined> | undefined;
   let disposed = false;
 
   const backend: SubagentBackend = {
@@ -97,20 +97,26 @@ export function connectGotgenes(host: Host): BackendConnection {
     chronicle.note(agent, "subagent_created", describe(agent));
   });
 
-  onAgent("subagents:started", (agent) => {
+  on("subagents:started", (payload) => {
+    const record = recordOf(text(payload, "id"));
+    const agent = record && agentOf(record);
+    // An agent of another package must not be taken for the one that was started before it in the same call.
     running?.enterWith(agent);
-    if (agent.ended) reopen(agent);
-    else chronicle.note(agent, "subagent_started", describe(agent));
+    if (agent?.ended) reopen(agent);
+    else if (agent) chronicle.note(agent, "subagent_started", describe(agent));
   });
 
   on("subagents:child:session-created", (payload) => {
     const sessionId = text(payload, "sessionId");
     if (!service || sessionId === "" || roster.child(sessionId)) return;
     const agent = running?.getStore();
-    if (agent && !agent.ended && roster.linkExact(agent, sessionId)) return chronicle.open(agent, sessionId);
-    const inferred = agent === undefined ? roster.linkInferred(sessionId) : undefined;
-    if (inferred) chronicle.open(inferred, sessionId);
-    else chronicle.openUnlinked(sessionId);
+    const ours = text(payload, "parentSessionId") === session.id;
+    if (agent && ours && !agent.ended && roster.linkExact(agent, sessionId)) return chronicle.open(agent, sessionId);
+    if (agent?.link === "exact") doubt(agent);
+    const inferred = agent === undefined && ours ? roster.linkInferred(sessionId) : undefined;
+    if (inferred) return chronicle.open(inferred, sessionId);
+    roster.addUnlinked(sessionId);
+    chronicle.openUnlinked(sessionId);
   });
 
   // Without an id, and before the record is final: the record is looked at when the package has had its turn.
@@ -183,6 +189,12 @@ export function connectGotgenes(host: Host): BackendConnection {
     chronicle.note(agent, bad ? "subagent_failed" : "subagent_completed", summary);
     chronicle.end(agent, status);
     agent.ended = true;
+  }
+
+  /** Two sessions of this main session in one context: then the context does not tell which of them is the agent's. */
+  function doubt(agent: Agent): void {
+    agent.link = "inferred";
+    chronicle.relink(agent);
   }
 
   function reopen(agent: Agent): void {
@@ -273,7 +285,7 @@ export function connectGotgenes(host: Host): BackendConnection {
 
 const NOT_EXACT =
   "the agent's session is not known beyond doubt: it was created outside the context in which the agent started";
-const UNKNOWN_END = "its session is gone; how it ended is not known";
+const UNKNOWN_END = "it has ended; how is not known, because it could not be linked to its agent";
 
 function refused(reason: string): Delivery {
   return { outcome: "refused", reason };

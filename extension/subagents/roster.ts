@@ -56,28 +56,25 @@ export class Roster {
   }
 
   /**
-   * Links a session to the agent whose async context it was created in. An agent has one session: a second session in
-   * the same context is something that the agent itself started, so it is not linked.
+   * Links a session to the agent whose async context it was created in. False when the agent has another session: it
+   * has only one.
    */
   linkExact(agent: Agent, sessionId: string): boolean {
-    if (agent.link === "exact") return agent.sessionId === sessionId;
-    // What was only inferred gives way.
-    if (agent.sessionId !== undefined) {
-      this.#sessions.delete(agent.sessionId);
-      this.#unlinked.add(agent.sessionId);
-    }
-    this.#unlinked.delete(sessionId);
+    if (agent.sessionId !== undefined) return false;
     this.#link(agent, sessionId, "exact");
     return true;
   }
 
   /** Without a context only one thing can be said: when a single agent waits for its session, this is probably it. */
   linkInferred(sessionId: string): Agent | undefined {
-    const waiting = this.agents().filter((agent) => agent.sessionId === undefined && !agent.ended);
-    const [only] = waiting;
-    if (waiting.length === 1 && only) this.#link(only, sessionId, "inferred");
-    else this.#unlinked.add(sessionId);
-    return waiting.length === 1 ? only : undefined;
+    const [only, ...others] = this.agents().filter((agent) => agent.sessionId === undefined && !agent.ended);
+    if (only === undefined || others.length > 0) return undefined;
+    this.#link(only, sessionId, "inferred");
+    return only;
+  }
+
+  addUnlinked(sessionId: string): void {
+    this.#unlinked.add(sessionId);
   }
 
   forgetUnlinked(sessionId: string): boolean {
