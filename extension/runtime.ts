@@ -18,7 +18,11 @@ export interface WatchedSession {
   config: WatchdogConfig;
   warnings: ConfigWarning[];
   /** Changes configuration keys for this run. Returns the warnings; what is refused has one and stays as it was. */
-  change(source: Extract<ConfigSource, "command" | "model">, name: string, patch: Record<string, unknown>): ConfigWarning[];
+  change(
+    source: Extract<ConfigSource, "command" | "model">,
+    name: string,
+    patch: Record<string, unknown>,
+  ): ConfigWarning[];
   /** Sub-agent packages that were found; main sessions only. */
   backends: SubagentBackend[];
 }

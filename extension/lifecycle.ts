@@ -1,0 +1,160 @@
+// From session_start to session_shutdown: opens the watch over a session, closes it once, and in between puts changes
+// of configuration and of parentage into effect. Every part that must be undone is undone here.
+
+import type {
+  ExtensionAPI,
+  ExtensionContext,
+  SessionShutdownEvent,
+  SessionStartEvent,
+} from "@earendil-works/pi-coding-agent";
+import { createToolSwitch } from "./active-tools.ts";
+import { tellDue } from "./alerts.ts";
+import { now } from "./clock.ts";
+import type { Guard } from "./guard.ts";
+import { mainSession } from "./main-session.ts";
+import { MessageObserver } from "./observe/messages.ts";
+import { RunObserver } from "./observe/run.ts";
+import { lifecycle, type Sink } from "./observe/sink.ts";
+import { ToolObserver } from "./observe/tools.ts";
+import { Turns } from "./observe/turns.ts";
+import type { Watch } from "./observe.ts";
+import { showOff } from "./off.ts";
+import { post } from "./post.ts";
+import { publishMain } from "./root.ts";
+import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
+import { Session } from "./session.ts";
+import { createTicker, tickEvery } from "./ticker.ts";
+import { tellAgain, tellOnce } from "./told.ts";
+
+/** Parts that show something, or meet the sub-agent packages. */
+export interface Surroundings {
+  connect(): BackendConnection;
+  chip: { update(): void; clear(): void };
+  console: { show(): void; clear(): void };
+}
+
+export interface Lifecycle {
+  /** The session under watch. */
+  current(): Watch | null;
+}
+
+export function followLifecycle(
+  pi: ExtensionAPI,
+  runtime: Runtime,
+  guard: Guard,
+  { connect, chip, console }: Surroundings,
+): Lifecycle {
+  const { native } = runtime;
+  const { store, Signal } = native;
+  const showTools = createToolSwitch(pi);
+  let watch: Watch | null = null;
+  let main: MainSession | undefined;
+  let connection: BackendConnection | undefined;
+  let retract = (): void => {};
+  let working = false;
+  let off = false;
+  let ended = false;
+
+  const ticker = createTicker(() =>
+    guard.run("a timer", () => {
+      if (watch?.session.observing) signal(watch.session, store.tick(watch.session.handle, now()));
+    }),
+  );
+
+  function signal(session: Session, bits: number): void {
+    if (bits === 0) return;
+    if (bits & Signal.NOTICE) tellDue(runtime, session);
+    if (bits & Signal.VERDICT) chip.update();
+  }
+
+  function becomeMain(session: Session): void {
+    connection = connect();
+    main = mainSession(runtime, session, guard, () => connection);
+    retract = publishMain(main);
+  }
+
+  function resignAsMain(): void {
+    retract();
+    connection?.dispose();
+    connection = undefined;
+    main = undefined;
+  }
+
+  /** Puts into effect what is configured, and who the session is, now. */
+  function apply(session: Session): void {
+    if (main !== undefined && !session.isMain) resignAsMain();
+    const { enabled, debug, idleNoProgressSec } = session.config;
+    showTools(enabled);
+    ticker.set(working && enabled ? tickEvery(idleNoProgressSec) : 0);
+    if (off && enabled) showOff(session.ctx, false);
+    chip.update();
+    off = !enabled;
+    if (off) showOff(session.ctx, true);
+    if (debug && enabled) console.show();
+    else console.clear();
+  }
+
+  function steer(session: Session, message: string): boolean {
+    try {
+      // An agent that has finished would find the message only if somebody prompted it again.
+      return !session.ctx.isIdle() && post(pi, "watchdog-rescue", message, {});
+    } catch {
+      return false;
+    }
+  }
+
+  async function start(event: SessionStartEvent, ctx: ExtensionContext): Promise<void> {
+    close();
+    ended = false;
+    const session = await Session.start(pi, native, ctx, {
+      steer: (message) => steer(session, message),
+      changed: () => guard.run("a change of configuration", () => apply(session)),
+    });
+    if (ended) return session.close("stopped");
+    const sink: Sink = { store, handle: session.handle, signal: (bits) => signal(session, bits) };
+    const turns = new Turns(ctx.sessionManager.getEntries());
+    runtime.session = session;
+    watch = {
+      session,
+      messages: new MessageObserver(sink, session.id, turns, { answered: (text) => runtime.debug("received", text) }),
+      tools: new ToolObserver(sink, turns),
+      run: new RunObserver(sink),
+      working(now) {
+        working = now;
+        if (now) session.relate();
+        session.status(now ? "running" : "idle");
+        ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
+      },
+    };
+    if (session.isMain) {
+      becomeMain(session);
+      if (event.reason === "reload") tellAgain();
+      tellOnce(
+        ctx,
+        session.warnings.map((warning) => warning.message),
+      );
+    }
+    if (session.observing) lifecycle(sink, "session_start", { reason: event.reason, sessionId: session.id });
+    apply(session);
+  }
+
+  /** `status`: absent when the session goes on in a new instance of the extension. */
+  function close(status?: "completed" | "stopped"): void {
+    ended = true;
+    ticker.set(0);
+    working = false;
+    resignAsMain();
+    if (watch === null) return;
+    chip.clear();
+    console.clear();
+    watch.session.close(status);
+    watch = null;
+    runtime.session = null;
+  }
+
+  pi.on("session_start", (event, ctx) => guard.runAsync("session_start", () => start(event, ctx)));
+  pi.on("session_shutdown", ({ reason }: SessionShutdownEvent) =>
+    guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
+  );
+  return { current: () => watch };
+}

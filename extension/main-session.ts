@@ -1,0 +1,88 @@
+// A main session as its children see it: takes notices about them, and messages to them. Whether a child may be
+// steered is the main session's configuration.
+
+import type { Notice } from "../index.js";
+import { alertText, headline } from "./alert-text.ts";
+import { isRemark, remark } from "./alerts.ts";
+import { now } from "./clock.ts";
+import type { Guard } from "./guard.ts";
+import { post } from "./post.ts";
+import { findLive, noteSteer } from "./root.ts";
+import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
+import { oneLine } from "./sanitize.ts";
+import type { Session } from "./session.ts";
+import type { Delivery, SubagentBackend } from "./subagents/backend.ts";
+
+export function mainSession(
+  runtime: Runtime,
+  session: Session,
+  guard: Guard,
+  connection: () => BackendConnection | undefined,
+): MainSession {
+  const { store } = runtime.native;
+
+  function show(notice: Notice, note?: string): void {
+    const text = alertText(notice, session.config.rescueMessage, note);
+    // A busy main agent gets the message only after its running tools, and one of them may be the stuck child.
+    if (session.ctx.hasUI && !session.ctx.isIdle() && notice.ordinal === 1) {
+      session.ctx.ui.notify(headline(notice), "warning");
+    }
+    if (post(runtime.pi, "watchdog-alert", text, { notice }, notice.severity === "critical"))
+      runtime.debug("sent", text);
+  }
+
+  async function rescue(notice: Notice): Promise<boolean> {
+    const message = session.config.rescueMessage;
+    const { outcome } = await steer(notice.targetId, message);
+    const sent = outcome === "delivered" || outcome === "queued";
+    if (!sent) return false;
+    const found = store.resolve(notice.targetId);
+    if (found.ok) store.note(found.handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
+    runtime.debug("sent", message);
+    return true;
+  }
+
+  async function deliver(notice: Notice, note?: string): Promise<void> {
+    if (note !== undefined) return show(notice, note);
+    if (isRemark(notice)) return remark(session, notice);
+    const { alertMode } = session.config;
+    if (alertMode !== "direct_subagent") show(notice);
+    if (alertMode === "main_only") return;
+    // An incident that could not be told to the child is told here, or nobody would know of it.
+    if (!(await rescue(notice)) && alertMode === "direct_subagent") show(notice);
+  }
+
+  async function steer(sessionId: string, message: string): Promise<Delivery> {
+    const known = exactAgent(session.backends, sessionId);
+    let delivery: Delivery = { outcome: "unknown_target", reason: "no sub-agent package knows this session" };
+    if (known !== undefined) {
+      noteSteer(sessionId, message);
+      delivery = await known.backend.steer(known.agentId, message);
+      if (delivery.outcome === "delivered" || delivery.outcome === "queued") return delivery;
+    }
+    // The session's own instance of the extension is beyond doubt who it is.
+    return findLive(sessionId)?.steer(message) ? { outcome: "queued" } : delivery;
+  }
+
+  return {
+    id: session.id,
+    get config() {
+      return session.config;
+    },
+    deliver: (notice, note) => void guard.runAsync("an alert", () => deliver(notice, note)),
+    steer,
+    child: (sessionId) => connection()?.child(sessionId),
+  };
+}
+
+function exactAgent(
+  backends: readonly SubagentBackend[],
+  sessionId: string,
+): { backend: SubagentBackend; agentId: string } | undefined {
+  for (const backend of backends) {
+    if (!backend.capabilities.steer) continue;
+    const record = backend.list().find((entry) => entry.sessionId === sessionId && entry.link === "exact");
+    if (record !== undefined) return { backend, agentId: record.agentId };
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+// Which event of Pi goes to which part of the observer. A session that is not watched costs a null check.
+
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { Guard } from "./guard.ts";
+import type { MessageObserver } from "./observe/messages.ts";
+import type { RunObserver } from "./observe/run.ts";
+import type { ToolObserver } from "./observe/tools.ts";
+import type { Session } from "./session.ts";
+
+/** A session under watch, from session_start to session_shutdown. */
+export interface Watch {
+  readonly session: Session;
+  readonly messages: MessageObserver;
+  readonly tools: ToolObserver;
+  readonly run: RunObserver;
+  /** The agent has begun to work, or stopped for good until the next prompt. */
+  working(working: boolean): void;
+}
+
+export function observe(pi: ExtensionAPI, guard: Guard, current: () => Watch | null): void {
+  /** A handler that runs only under watch and never throws. */
+  function watched<E, R = void>(where: string, handle: (watch: Watch, event: E) => R) {
+    return (event: E, ctx: ExtensionContext): R | undefined => {
+      const watch = current();
+      if (watch === null || !watch.session.observing) return undefined;
+      watch.session.ctx = ctx;
+      return guard.run(where, () => handle(watch, event));
+    };
+  }
+
+  pi.on(
+    "input",
+    watched("input", ({ messages }, event) => messages.input(event)),
+  );
+  pi.on(
+    "message_start",
+    watched("message_start", ({ messages }, event) => messages.start(event)),
+  );
+  pi.on(
+    "message_update",
+    watched("message_update", ({ messages }, event) => messages.update(event)),
+  );
+  pi.on(
+    "message_end",
+    watched("message_end", ({ messages, run }, event) => {
+      run.message(event);
+      messages.end(event);
+    }),
+  );
+
+  pi.on(
+    "tool_execution_start",
+    watched("tool_execution_start", ({ tools }, event) => tools.start(event)),
+  );
+  pi.on(
+    "tool_call",
+    watched("tool_call", ({ tools, session }, event) => {
+      if (session.config.circuitBreaker === "off") return undefined;
+      const refusal = tools.refusal(event);
+      return refusal === null ? undefined : { block: true, ...refusal };
+    }),
+  );
+  pi.on("tool_result", async (event, ctx) => {
+    const watch = current();
+    if (watch === null || !watch.session.observing) return;
+    await guard.runAsync("tool_result", () => watch.tools.result(event, ctx.cwd));
+  });
+  pi.on(
+    "tool_execution_end",
+    watched("tool_execution_end", ({ tools }, event) => tools.end(event)),
+  );
+
+  pi.on(
+    "agent_start",
+    watched("agent_start", ({ run, working }) => {
+      working(true);
+      run.begin();
+    }),
+  );
+  pi.on(
+    "agent_end",
+    watched("agent_end", ({ run }) => run.end()),
+  );
+  pi.on(
+    "agent_settled",
+    watched("agent_settled", ({ run, tools, working }, event) => {
+      run.settled(event);
+      tools.settled();
+      working(false);
+    }),
+  );
+  pi.on(
+    "session_before_compact",
+    watched("session_before_compact", ({ run }, event) => run.compacting(event)),
+  );
+  pi.on(
+    "session_compact",
+    watched("session_compact", ({ run }, event) => run.compacted(event)),
+  );
+  pi.on(
+    "session_compact_failed",
+    watched("session_compact_failed", ({ run }, event) => run.notCompacted(event)),
+  );
+  pi.on(
+    "session_tree",
+    watched("session_tree", ({ run }) => run.branched()),
+  );
+  pi.on(
+    "session_info_changed",
+    watched("session_info_changed", ({ session }) => session.renamed()),
+  );
+  pi.on(
+    "ui_prompt_start",
+    watched("ui_prompt_start", ({ run }, event) => run.asking(event)),
+  );
+  pi.on(
+    "ui_prompt_end",
+    watched("ui_prompt_end", ({ run }) => run.answered()),
+  );
+}

@@ -1,0 +1,122 @@
+// Messages: what the agent is told, what it answers, what that costs. Knows the watchdog's own messages from others'.
+
+import type {
+  InputEvent,
+  MessageEndEvent,
+  MessageStartEvent,
+  MessageUpdateEvent,
+} from "@earendil-works/pi-coding-agent";
+import { now } from "../clock.ts";
+import { assistantText, textOf } from "../content.ts";
+import { takeSteer } from "../root.ts";
+import { lifecycle, type Sink } from "./sink.ts";
+import type { Turns } from "./turns.ts";
+
+/** Begins the types of the watchdog's own messages: interventions and answers, no input of the agent. */
+const OWN_MESSAGE = "watchdog-";
+const MAX_PENDING = 16;
+
+type Message = MessageEndEvent["message"];
+type Assistant = Extract<Message, { role: "assistant" }>;
+
+export interface MessageHooks {
+  /** What the agent answered. */
+  answered(text: string): void;
+}
+
+export class MessageObserver {
+  readonly #sink: Sink;
+  readonly #sessionId: string;
+  readonly #turns: Turns;
+  readonly #hooks: MessageHooks;
+  /** What another extension sends as if the user had, until it arrives as a message. */
+  readonly #byProgram: string[] = [];
+  #writing = false;
+
+  constructor(sink: Sink, sessionId: string, turns: Turns, hooks: MessageHooks) {
+    this.#sink = sink;
+    this.#sessionId = sessionId;
+    this.#turns = turns;
+    this.#hooks = hooks;
+  }
+
+  input(event: InputEvent): void {
+    if (event.source !== "extension") return;
+    this.#byProgram.push(event.text);
+    if (this.#byProgram.length > MAX_PENDING) this.#byProgram.shift();
+  }
+
+  start(event: MessageStartEvent): void {
+    if (event.message.role === "assistant") this.#begin();
+  }
+
+  /** The hot path: once per streamed token. */
+  update({ assistantMessageEvent: piece }: MessageUpdateEvent): void {
+    if (piece.type !== "text_delta" && piece.type !== "thinking_delta") return;
+    const { store, handle } = this.#sink;
+    this.#sink.signal(store.observeChunk(handle, now(), this.#turns.current, piece.delta));
+  }
+
+  end({ message }: MessageEndEvent): void {
+    switch (message.role) {
+      case "user":
+        this.#told(textOf(message.content));
+        break;
+      case "custom":
+        this.#toldByExtension(message.customType, textOf(message.content));
+        break;
+      case "assistant":
+        this.#answered(message);
+        break;
+      case "toolResult":
+        // The result itself was observed as the call ended; the message also carries the usage of nested calls.
+        this.#sink.signal(this.#usage(message.usage));
+        break;
+    }
+  }
+
+  #begin(): void {
+    if (!this.#writing) this.#turns.next();
+    this.#writing = true;
+  }
+
+  #told(text: string): void {
+    if (takeSteer(this.#sessionId, text)) {
+      lifecycle(this.#sink, "steer", { text });
+      return;
+    }
+    const index = this.#byProgram.indexOf(text);
+    if (index >= 0) this.#byProgram.splice(index, 1);
+    this.#user(text, index >= 0);
+  }
+
+  #toldByExtension(customType: string, text: string): void {
+    if (customType === "watchdog-rescue") lifecycle(this.#sink, "steer", { text });
+    else if (!customType.startsWith(OWN_MESSAGE)) this.#user(text, true);
+  }
+
+  #user(text: string, synthetic: boolean): void {
+    const { store, handle } = this.#sink;
+    this.#sink.signal(store.observeUser(handle, now(), text, synthetic));
+  }
+
+  #answered(message: Assistant): void {
+    this.#begin();
+    this.#writing = false;
+    const { text, thinking } = assistantText(message.content);
+    this.#hooks.answered(text === "" ? thinking : text);
+    const { store, handle } = this.#sink;
+    // A provider error has no body: its text would look like an answer.
+    const bits = store.observeAssistant(handle, now(), this.#turns.current, text, thinking, message.stopReason);
+    // One signal for both, so that a notice already knows what the message cost.
+    this.#sink.signal(bits | this.#usage(message.usage));
+  }
+
+  #usage(usage: Assistant["usage"] | undefined): number {
+    if (usage === undefined) return 0;
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+    if (input + output + cacheRead + cacheWrite === 0) return 0;
+    const { store, handle } = this.#sink;
+    return store.observeUsage(handle, now(), input, output, cacheRead, cacheWrite, usage.cost?.total ?? 0);
+  }
+}

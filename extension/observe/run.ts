@@ -1,0 +1,83 @@
+// The run around the messages: when the agent works, retries, compacts, waits for the user, changes branch. Pi tells
+// extensions nothing of its retries, so they are told from a run that starts again after an error without settling.
+
+import type {
+  AgentSettledEvent,
+  MessageEndEvent,
+  SessionBeforeCompactEvent,
+  SessionCompactEvent,
+  SessionCompactFailedEvent,
+  UIPromptStartEvent,
+} from "@earendil-works/pi-coding-agent";
+import { lifecycle, type Sink } from "./sink.ts";
+
+export class RunObserver {
+  readonly #sink: Sink;
+  #failure: string | undefined;
+  #attempt = 0;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  begin(): void {
+    if (this.#failure !== undefined) {
+      this.#attempt += 1;
+      lifecycle(this.#sink, "auto_retry_start", { attempt: this.#attempt, errorMessage: this.#failure });
+      this.#failure = undefined;
+    }
+    lifecycle(this.#sink, "agent_start");
+  }
+
+  message({ message }: MessageEndEvent): void {
+    if (message.role !== "assistant") return;
+    this.#failure =
+      message.stopReason === "error" ? (message.errorMessage ?? "unknown error").slice(0, 1000) : undefined;
+    if (this.#failure === undefined) this.#retried(true);
+  }
+
+  end(): void {
+    lifecycle(this.#sink, "agent_end");
+  }
+
+  settled(event: AgentSettledEvent): void {
+    this.#retried(false);
+    this.#failure = undefined;
+    if (event.aborted) lifecycle(this.#sink, "user_abort");
+    lifecycle(this.#sink, "agent_settled");
+  }
+
+  compacting(event: SessionBeforeCompactEvent): void {
+    const { reason, preparation } = event;
+    lifecycle(this.#sink, "compaction_start", { reason, tokensBefore: preparation.tokensBefore });
+  }
+
+  compacted(event: SessionCompactEvent): void {
+    const { reason, compactionEntry } = event;
+    lifecycle(this.#sink, "compaction_end", { reason, tokensBefore: compactionEntry.tokensBefore });
+  }
+
+  notCompacted(event: SessionCompactFailedEvent): void {
+    const { reason, aborted, errorMessage } = event;
+    lifecycle(this.#sink, "compaction_end", { reason, aborted, errorMessage });
+  }
+
+  asking(event: UIPromptStartEvent): void {
+    lifecycle(this.#sink, "ui_prompt_start", { kind: event.kind });
+  }
+
+  answered(): void {
+    lifecycle(this.#sink, "ui_prompt_end");
+  }
+
+  /** The conversation goes on from another point: what came before is another story. */
+  branched(): void {
+    lifecycle(this.#sink, "session_tree");
+  }
+
+  #retried(success: boolean): void {
+    if (this.#attempt === 0) return;
+    lifecycle(this.#sink, "auto_retry_end", { success, attempt: this.#attempt });
+    this.#attempt = 0;
+  }
+}

@@ -1,0 +1,101 @@
+// The sessions of this process as they see each other. Children run other instances of the extension, perhaps of
+// another copy of the package, so what they share lies on `globalThis`. Weak references only: a disposed child fires no
+// event, and must not be kept by what it was known under.
+
+import type { ChildLink, MainSession } from "./runtime.ts";
+
+/** A session that some instance of the extension in this process watches. */
+export interface LiveSession {
+  readonly id: string;
+  readonly rootId: string;
+  /** Session file, to recognise a child by the parent that its header names. */
+  readonly file: string | undefined;
+  /** Puts a message before the session's next model call. False when it is not running any more. */
+  steer(message: string): boolean;
+  /** Configuration changed for this run: read it again. */
+  refresh(): void;
+}
+
+interface Registry {
+  mains: Map<string, WeakRef<MainSession>>;
+  live: Map<string, WeakRef<LiveSession>>;
+  /** Messages on their way into a session by the watchdog's hand, by session id. */
+  steered: Map<string, string[]>;
+}
+
+const KEY = Symbol.for("pi-watchdog-supervisor:sessions/v1");
+const MAX_SESSIONS = 200;
+const MAX_STEERED = 8;
+
+function registry(): Registry {
+  const shared = globalThis as unknown as Record<symbol, Registry | undefined>;
+  shared[KEY] ??= { mains: new Map(), live: new Map(), steered: new Map() };
+  return shared[KEY];
+}
+
+/** Publishes a session; the returned function takes it back, and nothing but it. */
+function publish<T extends object>(map: Map<string, WeakRef<T>>, id: string, session: T): () => void {
+  for (const [key, ref] of map) if (ref.deref() === undefined) map.delete(key);
+  const ref = new WeakRef(session);
+  map.set(id, ref);
+  return () => {
+    if (map.get(id) === ref) map.delete(id);
+  };
+}
+
+export const publishMain = (main: MainSession): (() => void) => publish(registry().mains, main.id, main);
+export const publishLive = (session: LiveSession): (() => void) => publish(registry().live, session.id, session);
+
+export const findMain = (id: string): MainSession | undefined => registry().mains.get(id)?.deref();
+export const findLive = (id: string): LiveSession | undefined => registry().live.get(id)?.deref();
+
+export function liveSessions(): LiveSession[] {
+  return [...registry().live.values()].flatMap((ref) => ref.deref() ?? []);
+}
+
+export interface Parentage {
+  rootId: string;
+  parentId: string;
+  link: ChildLink;
+}
+
+/**
+ * Whose child a session is: what a main session knows by its sub-agent package, else the parent that the session's
+ * header names. Undefined for a main session, and for a child that nobody knows (yet).
+ */
+export function findParent(id: string, parentFile: string | undefined): Parentage | undefined {
+  for (const ref of registry().mains.values()) {
+    const main = ref.deref();
+    if (main === undefined || main.id === id) continue;
+    const link = main.child(id);
+    if (link !== undefined) return { rootId: main.id, parentId: main.id, link };
+  }
+  if (parentFile === undefined) return undefined;
+  const parent = liveSessions().find((session) => session.file === parentFile && session.id !== id);
+  if (parent === undefined) return undefined;
+  return { rootId: parent.rootId, parentId: parent.id, link: { link: "none" } };
+}
+
+/** Remembers a message that the watchdog sends into a session as if a user had, so that it is not taken for one. */
+export function noteSteer(sessionId: string, message: string): void {
+  const { steered } = registry();
+  const messages = steered.get(sessionId) ?? [];
+  steered.delete(sessionId);
+  steered.set(sessionId, [...messages, message].slice(-MAX_STEERED));
+  const oldest = steered.keys().next().value;
+  if (steered.size > MAX_SESSIONS && oldest !== undefined) steered.delete(oldest);
+}
+
+/** Whether the text is such a message; it is forgotten by that. Packages may wrap what they are given to send. */
+export function takeSteer(sessionId: string, text: string): boolean {
+  const messages = registry().steered.get(sessionId);
+  const index = messages?.findIndex((message) => text.includes(message)) ?? -1;
+  if (messages === undefined || index < 0) return false;
+  messages.splice(index, 1);
+  if (messages.length === 0) registry().steered.delete(sessionId);
+  return true;
+}
+
+export function forgetSteers(sessionId: string): void {
+  registry().steered.delete(sessionId);
+}

@@ -1,0 +1,157 @@
+// One watched session: who it is (main or whose child), its configuration, its target in the store. Created at
+// session_start and closed once; decides nothing about what is observed or told.
+
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
+import { now } from "./clock.ts";
+import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
+import type { OverrideSource } from "./overrides.ts";
+import { findParent, forgetSteers, type LiveSession, liveSessions, type Parentage, publishLive } from "./root.ts";
+import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
+import type { SubagentBackend } from "./subagents/backend.ts";
+
+export interface SessionHooks {
+  /** Puts a message before the session's next model call; false when that cannot be. */
+  steer(message: string): boolean;
+  /** The configuration changed, or the session turned out to be a child. */
+  changed(): void;
+}
+
+export class Session implements WatchedSession {
+  readonly id: string;
+  readonly handle: number;
+  ctx: ExtensionContext;
+  config: WatchdogConfig;
+  warnings: ConfigWarning[];
+  backends: SubagentBackend[] = [];
+
+  readonly #pi: ExtensionAPI;
+  readonly #native: Native;
+  readonly #files: ConfigFiles;
+  readonly #hooks: SessionHooks;
+  readonly #parentFile: string | undefined;
+  readonly #live: LiveSession;
+  readonly #unpublish: () => void;
+  #parent: Parentage | undefined;
+  #status: TargetStatus = "idle";
+  #open = true;
+
+  /** Reads the configuration files and opens the session's target. */
+  static async start(pi: ExtensionAPI, native: Native, ctx: ExtensionContext, hooks: SessionHooks): Promise<Session> {
+    // Asked before anything is awaited: what tells a child's package link may hang on the async context of the call.
+    const { sessionManager } = ctx;
+    const parentFile = sessionManager.getHeader()?.parentSession;
+    const parent = findParent(sessionManager.getSessionId(), parentFile);
+    return new Session(pi, native, ctx, hooks, await readConfigFiles(ctx), parentFile, parent);
+  }
+
+  private constructor(
+    pi: ExtensionAPI,
+    native: Native,
+    ctx: ExtensionContext,
+    hooks: SessionHooks,
+    files: ConfigFiles,
+    parentFile: string | undefined,
+    parent: Parentage | undefined,
+  ) {
+    this.#pi = pi;
+    this.#native = native;
+    this.#files = files;
+    this.#hooks = hooks;
+    this.#parentFile = parentFile;
+    this.#parent = parent;
+    this.ctx = ctx;
+    this.id = ctx.sessionManager.getSessionId();
+    const { config, warnings } = configuration(native, files, this.rootId);
+    this.config = config;
+    this.warnings = warnings;
+    this.handle = native.store.open(this.id, now(), this.#info(), config);
+    this.#live = this.#publishable(ctx.sessionManager.getSessionFile());
+    this.#unpublish = publishLive(this.#live);
+  }
+
+  get rootId(): string {
+    return this.#parent?.rootId ?? this.id;
+  }
+
+  get isMain(): boolean {
+    return this.#parent === undefined;
+  }
+
+  get observing(): boolean {
+    return this.#open && this.config.enabled;
+  }
+
+  /** A package may learn only later whose child a session is. */
+  relate(): void {
+    if (this.#parent !== undefined) return;
+    this.#parent = findParent(this.id, this.#parentFile);
+    if (this.#parent === undefined) return;
+    this.#native.store.update(this.handle, this.#info());
+    this.refresh();
+  }
+
+  status(status: TargetStatus): void {
+    this.#status = status;
+    this.#native.store.update(this.handle, { status });
+  }
+
+  renamed(): void {
+    this.#native.store.update(this.handle, { name: this.#info().name });
+  }
+
+  change(source: OverrideSource, name: string, patch: Record<string, unknown>): ConfigWarning[] {
+    const warnings = changeConfig(this.#native, this.#files, this.rootId, this.config, source, name, patch);
+    for (const session of liveSessions()) session.refresh();
+    return warnings;
+  }
+
+  refresh(): void {
+    if (!this.#open) return;
+    const { config, warnings } = configuration(this.#native, this.#files, this.rootId);
+    this.config = config;
+    this.warnings = warnings;
+    this.#native.store.configure(this.handle, config);
+    this.#hooks.changed();
+  }
+
+  /** `status`: absent when the session goes on in another instance of the extension. */
+  close(status?: TargetStatus): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#unpublish();
+    if (status === undefined) return;
+    forgetSteers(this.id);
+    this.#native.store.end(this.handle, now(), status);
+  }
+
+  #publishable(file: string | undefined): LiveSession {
+    const session = this;
+    return {
+      id: this.id,
+      get rootId() {
+        return session.rootId;
+      },
+      file,
+      steer: (message) => session.#hooks.steer(message),
+      refresh: () => session.refresh(),
+    };
+  }
+
+  #info(): TargetInfo {
+    const given = this.#pi.getSessionName();
+    if (this.#parent === undefined) return { name: given ?? "main", kind: "task", status: this.#status };
+    const { rootId, parentId, link } = this.#parent;
+    return {
+      name: link.description ?? given ?? link.agentType ?? "sub-agent",
+      kind: isWatchdog(link) ? "watchdog" : "task",
+      status: this.#status,
+      rootId,
+      parentId,
+      link: link.link,
+      ...(link.agentType === undefined ? {} : { agentType: link.agentType }),
+    };
+  }
+}
+
+const isWatchdog = (link: ChildLink): boolean => /watchdog/i.test(`${link.agentType ?? ""} ${link.description ?? ""}`);

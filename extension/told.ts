@@ -1,0 +1,29 @@
+// Tells the user something about the watchdog itself: a notification where there is a UI, a line on stderr elsewhere.
+// Once per process and sentence, because every session and every child meets the same broken file.
+
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { oneLine } from "./sanitize.ts";
+
+const KEY = Symbol.for("pi-watchdog-supervisor:told/v1");
+const MAX_CHARS = 400;
+
+function told(): Set<string> {
+  const shared = globalThis as unknown as Record<symbol, Set<string> | undefined>;
+  shared[KEY] ??= new Set();
+  return shared[KEY];
+}
+
+/** Call it for main sessions only: the terminal is not a child's to write on. */
+export function tellOnce(ctx: ExtensionContext, sentences: readonly string[]): void {
+  const before = told();
+  const fresh = sentences.map((sentence) => oneLine(sentence, MAX_CHARS)).filter((sentence) => !before.has(sentence));
+  if (fresh.length === 0) return;
+  for (const sentence of fresh) before.add(sentence);
+  if (ctx.hasUI) ctx.ui.notify(`Watchdog: ${fresh.join("\n")}`, "warning");
+  else for (const sentence of fresh) console.error(`pi-watchdog-supervisor: ${sentence}`);
+}
+
+/** After a reload the user wants to hear again what is still wrong. */
+export function tellAgain(): void {
+  told().clear();
+}
