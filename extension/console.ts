@@ -19,8 +19,10 @@ const MIN_ROWS = 6;
 export type Direction = "sent" | "received";
 
 export interface DebugConsole {
-  /** Shows the text as the latest of its direction, if `debug` is on. Without a text: shows what there is. */
-  show(direction?: Direction, text?: string): void;
+  /** Keeps the text as the latest of its direction, and shows it if `debug` is on. */
+  record(direction: Direction, text: string): void;
+  /** Shows what there is if `debug` is on, hides the console if not. */
+  show(): void;
   clear(): void;
 }
 
@@ -35,6 +37,15 @@ export function debugConsole(runtime: Runtime): DebugConsole {
   const latest: Latest = {};
   let visible = false;
 
+  function show(): void {
+    const { session } = runtime;
+    if (session === null || !session.ctx.hasUI) return;
+    if (session.config.debug) {
+      visible = true;
+      put(session.ctx, latest);
+    } else hide();
+  }
+
   function hide(): void {
     if (!visible) return;
     visible = false;
@@ -42,19 +53,11 @@ export function debugConsole(runtime: Runtime): DebugConsole {
   }
 
   return {
-    show(direction, text) {
-      const { session } = runtime;
-      if (direction !== undefined && text !== undefined) {
-        latest[direction] = { at: now(), text: plain(text.slice(0, MAX_CHARS)).trimEnd() };
-      }
-      if (session === null || !session.ctx.hasUI) return;
-      if (!session.config.debug) {
-        hide();
-        return;
-      }
-      visible = true;
-      put(session.ctx, latest);
+    record(direction, text) {
+      latest[direction] = { at: now(), text: plain(text.slice(0, MAX_CHARS)).trimEnd() };
+      show();
     },
+    show,
     clear() {
       delete latest.sent;
       delete latest.received;
