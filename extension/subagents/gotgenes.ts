@@ -239,7 +239,6 @@ export function connectGotgenes(host: Host): BackendConnection {
     } catch (error) {
       return refused(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
     }
-    attempt(() => chronicle.note(to.agent, "subagent_steered", `by the watchdog: ${message}`));
     // Pi puts it between the running tool calls and the next request; nothing tells when that has happened.
     return { outcome: "queued" };
   }
