@@ -28,6 +28,7 @@ export class ModelServer {
   readonly #server: Server;
   readonly #conversations = new Map<string, Conversation>();
   readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<(request: ModelRequest) => void>();
   #replies = 0;
   #calls = 0;
 
@@ -65,6 +66,11 @@ export class ModelServer {
   /** Requests of the conversations whose first user message contains the text. */
   requestsOf(prompt: string): ModelRequest[] {
     return this.requests.filter((request) => request.prompt.includes(prompt));
+  }
+
+  /** Called for every coming request, before the script answers it. */
+  onRequest(listener: (request: ModelRequest) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** The first request, past or coming, that fits. */
@@ -140,6 +146,7 @@ export class ModelServer {
       body,
     };
     this.requests.push(request);
+    for (const listener of this.#listeners) listener(request);
     for (const look of [...this.#watchers]) look();
     return request;
   }

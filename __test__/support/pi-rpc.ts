@@ -29,6 +29,7 @@ export class PiRpc {
   stderr = "";
 
   readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<(record: PiRecord) => void>();
   #ids = 0;
 
   constructor(home: PiHome, scope: Scope, options: RpcOptions = {}) {
@@ -45,7 +46,9 @@ export class PiRpc {
       this.stderr += text;
     });
     readLines(this.process.stdout, (line) => {
-      this.records.push(parseRecord(line));
+      const record = parseRecord(line);
+      this.records.push(record);
+      for (const listener of this.#listeners) listener(record);
       this.#tell();
     });
   }
@@ -75,6 +78,11 @@ export class PiRpc {
       await this.waitFor((record) => record.type === "agent_settled", "agent_settled", { from, timeoutMs });
     }
     return this.records.slice(from);
+  }
+
+  /** Called for every coming record. */
+  onRecord(listener: (record: PiRecord) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** The first record, past (since `from`) or coming, that fits. */

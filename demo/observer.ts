@@ -1,0 +1,90 @@
+// Follows the demo from outside: the requests that the model server got and the events that Pi wrote. Shows each as it
+// happens, and ticks the steps that they prove.
+
+import type { Lab, ModelRequest, PiRecord, PiRpc } from "../__test__/support/pi.ts";
+import type { Notice } from "../index.js";
+import { FRUITLESS, isChild, isRescued, RESCUE } from "./actors.ts";
+import type { Checklist } from "./checklist.ts";
+import type { Screen } from "./screen.ts";
+
+export class Observer {
+  /** Agent id by which the main agent knows its child. */
+  agentId: string | undefined;
+  /** What the alert said. */
+  notice: Notice | undefined;
+
+  readonly #screen: Screen;
+  readonly #checklist: Checklist;
+  #repeats = 0;
+  #rescues = 0;
+
+  constructor(screen: Screen, checklist: Checklist) {
+    this.#screen = screen;
+    this.#checklist = checklist;
+  }
+
+  follow(lab: Lab, pi: PiRpc): void {
+    lab.server.onRequest((request) => (isChild(request) ? this.#child(request) : this.#main(request)));
+    pi.onRecord((record) => this.#record(record));
+  }
+
+  #child(request: ModelRequest): void {
+    const screen = this.#screen;
+    if (request.turn === 0) screen.event("child", `starts: ${request.prompt}`);
+    const last = request.messages.findLast(({ role }) => role === "assistant");
+    for (const { args } of last?.toolCalls ?? []) screen.event("child", `ran ${args.command ?? `read ${args.path}`}`);
+    for (const result of request.toolResults) screen.block(result.text || "(nothing)", "child");
+
+    const command = last?.toolCalls[0]?.args.command;
+    if (command === FRUITLESS) this.#repeats += 1;
+    if (this.#repeats === 3) this.#checklist.tick("looped", `${FRUITLESS}, three times`);
+    if (!isRescued(request)) return;
+    this.#rescues += 1;
+    screen.event("watchdog", "the rescue message is in the child's model request:");
+    screen.block(request.newUserTexts.find((text) => text.includes(RESCUE)) ?? "", "watchdog");
+    if (this.#rescues === 1 && this.#repeats >= 3)
+      this.#checklist.tick("rescued", `request ${request.turn + 1} of the child`);
+  }
+
+  /** The child's last word shows that it went another way and ended. */
+  childEnded(requests: readonly ModelRequest[]): void {
+    const rescuedAt = requests.findIndex(isRescued);
+    const after = requests
+      .slice(rescuedAt + 1)
+      .map((request) => request.messages.findLast(({ role }) => role === "assistant")?.toolCalls[0]?.args);
+    const other = after.filter((args) => args !== undefined && args.command !== FRUITLESS);
+    if (rescuedAt > 0 && other.length >= 2 && this.#rescues === 1) {
+      this.#checklist.tick("recovered", `${other.length} other calls after the rescue`);
+    }
+  }
+
+  #main(request: ModelRequest): void {
+    const alert = request.newUserTexts.find((text) => text.includes("[Watchdog Alert]"));
+    if (alert === undefined) return;
+    this.#screen.event("watchdog", "the alert is in the main agent's model request");
+    this.#checklist.tick("informed", alert.split("\n").find((line) => line.startsWith("Target:")) ?? "");
+  }
+
+  #record(record: PiRecord): void {
+    if (record.type === "tool_execution_end" && record.toolName === "subagent" && record.isError === false) {
+      this.agentId = record.result.details.agentId;
+      this.#screen.event("main", `started sub-agent ${this.agentId} in the background`);
+      this.#checklist.tick("spawned", this.agentId);
+    }
+    if (record.type !== "message_end") return;
+    const { message } = record;
+    if (message.role === "assistant") {
+      for (const block of message.content) if (block.type === "text") this.#screen.event("main", `“${block.text}”`);
+    } else if (message.role === "custom") this.#custom(message);
+  }
+
+  #custom(message: PiRecord["message"]): void {
+    const text = typeof message.content === "string" ? message.content : message.content[0].text;
+    if (message.customType === "subagent-notification") this.#screen.event("main", `hears: ${text}`);
+    if (message.customType !== "watchdog-alert" || !text.startsWith("[Watchdog Alert]")) return;
+    this.#screen.event("watchdog", "finds the loop and tells the main session:");
+    this.#screen.block(text, "watchdog");
+    this.notice ??= message.details.notice as Notice;
+    this.#checklist.tick("alerted", this.notice.analysis.reasons[0]);
+  }
+}

@@ -1,0 +1,117 @@
+// `npm run demo`: a real Pi session in which a child loops, is found, told and recovers, as it happens; then the replay of
+// what was recorded. Exit code 0 only if every step was seen. `--fast` leaves out the pauses that are for readers.
+
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { CleanupStack, deadline, Lab, type PiRecord, type PiRpc, REPOSITORY } from "../__test__/support/pi.ts";
+import { version } from "../index.js";
+import { actors, FILES, FRUITLESS, isChild, RESCUE, TASK } from "./actors.ts";
+import { Checklist } from "./checklist.ts";
+import { Observer } from "./observer.ts";
+import { replay } from "./replay.ts";
+import { Screen } from "./screen.ts";
+
+const PACE_MS = 900;
+const LIMIT_MS = 120_000;
+
+const { values } = parseArgs({ options: { fast: { type: "boolean", default: false } } });
+const screen = new Screen();
+const checklist = new Checklist();
+const stage = new CleanupStack();
+try {
+  await deadline(show(), () => "the end of the demo", LIMIT_MS);
+} catch (error) {
+  screen.line(`\nThe demo stopped: ${error instanceof Error ? error.message : error}`);
+} finally {
+  await stage.close().catch((error: Error) => screen.line(`\nClosing the demo: ${error.message}`));
+}
+checklist.show(screen);
+screen.line(checklist.complete ? "\nEvery step was seen." : "\nNot every step was seen.");
+process.exit(checklist.complete ? 0 : 1);
+
+async function show(): Promise<void> {
+  screen.title(`pi-watchdog-supervisor ${version}: a sub-agent that goes round in circles`);
+  const lab = await Lab.open(stage, {
+    script: actors(values.fast ? 0 : PACE_MS),
+    files: FILES,
+    packages: [join(REPOSITORY, "__test__", "support", "gotgenes")],
+    // By default children are only reported. `both` lets the watchdog speak to the child as well.
+    config: { alertMode: "both", rescueMessage: RESCUE },
+  });
+  const pi = await lab.rpc();
+  const observer = new Observer(screen, checklist);
+  await status(pi);
+
+  screen.title("The run");
+  observer.follow(lab, pi);
+  screen.event("you", TASK);
+  await pi.prompt(TASK);
+  // The child's end wakes the main agent, which then answers.
+  await pi.waitFor(isFinalAnswer, "the main agent's answer");
+  observer.childEnded(lab.server.requests.filter(isChild));
+
+  screen.title("What the loop cost");
+  cost(observer);
+  screen.title("What the watchdog kept of the child: /watchdog inspect");
+  await inspect(pi, observer.agentId ?? "");
+  screen.title("The recorded session, replayed: pi-watchdog replay");
+  await replayed(pi, observer);
+}
+
+async function status(pi: PiRpc): Promise<void> {
+  const text = await ask(pi, "/watchdog status");
+  screen.event("pi", "started in RPC mode on a scripted local model; /watchdog status says:");
+  screen.block(text);
+  if (/gotgenes/.test(text) && !/no sub-agent package/.test(text)) checklist.tick("started", `native core ${version}`);
+}
+
+function cost({ notice }: Observer): void {
+  if (notice === undefined) return;
+  const { rounds, tokens, usd, wallMs } = notice.cost;
+  const text = `${rounds} rounds, ${tokens} tokens, $${usd.toFixed(4)}, ${(wallMs / 1000).toFixed(1)} s`;
+  screen.line(`         ${text}`);
+  if (rounds > 0 && tokens > 0 && usd > 0) checklist.tick("cost", text);
+}
+
+async function inspect(pi: PiRpc, agentId: string): Promise<void> {
+  const text = await ask(pi, `/watchdog inspect ${agentId}`);
+  screen.block(text);
+  if (text.includes(`bash: ${FRUITLESS}`) && text.includes(agentId)) {
+    checklist.tick("inspected", `agent ${agentId}`);
+  }
+}
+
+async function replayed(pi: PiRpc, { notice }: Observer): Promise<void> {
+  const file = await recording(pi, notice?.targetId ?? "");
+  const { text, reports } = await replay(file);
+  screen.line(text.trimEnd().replaceAll(dirname(file), "…"));
+  const finding = reports[0]?.findings.find(({ rule }) => rule === "repeated_command");
+  const command = finding?.analysis.evidence.find(({ type }) => type === "repeated_command")?.command;
+  if (finding?.entryId !== undefined && command === FRUITLESS) {
+    checklist.tick("replayed", `${finding.rule} at entry ${finding.entryId}, line ${finding.line}`);
+  }
+}
+
+/** The session file of the child: the stand-in saves children beside their main session. */
+async function recording(pi: PiRpc, sessionId: string): Promise<string> {
+  const { sessionFile } = await pi.send({ type: "get_state" });
+  const directory = join(dirname(sessionFile), "tasks");
+  const name = readdirSync(directory).find((entry) => sessionId !== "" && basename(entry).includes(sessionId));
+  if (name === undefined) throw new Error(`no session file of ${sessionId}`);
+  return join(directory, name);
+}
+
+/** The answer of a command. */
+async function ask(pi: PiRpc, command: string): Promise<string> {
+  const records = await pi.prompt(command);
+  const answer = records.find(
+    ({ type, message }) => type === "message_end" && message.customType === "watchdog-answer",
+  );
+  return answer?.message.content ?? "";
+}
+
+function isFinalAnswer(record: PiRecord): boolean {
+  if (record.type !== "message_end" || record.message.role !== "assistant") return false;
+  return record.message.content.some((block: { text?: string }) => block.text?.startsWith("src/client.ts sets it"));
+}
