@@ -1,5 +1,6 @@
 // `npm run demo`: a real Pi session in which a child loops, is found, told and recovers, as it happens; then the replay of
-// what was recorded. Exit code 0 only if every step was seen. `--fast` leaves out the pauses that are for readers.
+// what was recorded. Exit code 0 only if every step was seen. `--fast` leaves out the pauses that are for readers;
+// `--alert-mode main_only` shows the default, in which nobody speaks to the child: then not every step can be seen.
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -15,7 +16,9 @@ import { Screen } from "./screen.ts";
 const PACE_MS = 900;
 const LIMIT_MS = 120_000;
 
-const { values } = parseArgs({ options: { fast: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { fast: { type: "boolean", default: false }, "alert-mode": { type: "string", default: "both" } },
+});
 const screen = new Screen();
 const checklist = new Checklist();
 const stage = new CleanupStack();
@@ -37,7 +40,7 @@ async function show(): Promise<void> {
     files: FILES,
     packages: [join(REPOSITORY, "__test__", "support", "gotgenes")],
     // By default children are only reported. `both` lets the watchdog speak to the child as well.
-    config: { alertMode: "both", rescueMessage: RESCUE },
+    config: { alertMode: values["alert-mode"], rescueMessage: RESCUE },
   });
   const pi = await lab.rpc();
   const observer = new Observer(screen, checklist);
