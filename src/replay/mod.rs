@@ -1,0 +1,76 @@
+//! Recorded sessions and traces, run through the same engine as a live session.
+//!
+//! ```text
+//! file ─► lines ─► kind? ─┬─ session: tree of entries ─► paths, shared parts once ─┐
+//!                         └─ trace: one event a line ───────────────────────────────┴─► engine ─► report
+//! ```
+//!
+//! - [`lines`]: a file as lines, in one reused buffer
+//! - [`tree`]: which lines of a session file follow which
+//! - [`session`], [`traces`]: lines → reader → engine
+//! - [`report`]: what comes out
+//!
+//! The one part of the core that opens files. Memory depends on the longest line and on the number of entries and
+//! branches, not on the size of the file. What is wrong with a line is a warning; what is wrong with a file an error.
+
+mod error;
+mod kind;
+mod lines;
+mod observer;
+mod report;
+mod session;
+mod traces;
+mod tree;
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+pub use error::ReplayError;
+pub use kind::Kind;
+pub use observer::Observer;
+pub use report::{CaseResult, Cases, Located, Report, Warning, Warnings};
+
+use lines::Lines;
+
+/// Replays a Pi session file or a trace.
+pub fn replay_file<O: Observer>(path: &Path, observer: &O) -> Result<Report<O::Finding>, ReplayError> {
+    let (file, size) = open(path)?;
+    replay(file, size, observer)
+}
+
+/// Replays labelled cases, one a line; each starts with a fresh copy of the observer.
+pub fn replay_cases<O: Observer>(path: &Path, observer: &O) -> Result<Cases<O::Finding>, ReplayError> {
+    let (file, size) = open(path)?;
+    traces::replay_cases(Lines::new(file, size), observer)
+}
+
+/// As [`replay_file`], from any source. Reads `size` bytes: what is appended meanwhile does not count.
+pub fn replay<R: Read + Seek, O: Observer>(
+    source: R,
+    size: u64,
+    observer: &O,
+) -> Result<Report<O::Finding>, ReplayError> {
+    let mut lines = Lines::new(source, size);
+    match kind::detect(&mut lines)? {
+        Kind::Session { version } => session::replay(lines, version, observer),
+        Kind::Trace => traces::replay(lines, observer),
+    }
+}
+
+fn open(path: &Path) -> Result<(File, u64), ReplayError> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(ReplayError::Directory);
+    }
+    if !metadata.is_file() {
+        return Err(ReplayError::NotAFile);
+    }
+    Ok((file, metadata.len()))
+}

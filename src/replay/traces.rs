@@ -1,0 +1,116 @@
+//! Traces, one event a line, and labelled cases, one trace a line.
+
+use std::io::{Read, Seek};
+
+use super::lines::Lines;
+use super::{CaseResult, Cases, Located, Observer, ReplayError, Report, Warnings};
+use crate::trace::{Event, EventKind, TraceReader, Usage, read_case};
+
+const TOO_LONG: &str = "too long to be read; it is left out";
+
+pub fn replay<R: Read + Seek, O: Observer>(
+    mut lines: Lines<R>,
+    observer: &O,
+) -> Result<Report<O::Finding>, ReplayError> {
+    let mut observer = observer.clone();
+    let mut reader = TraceReader::default();
+    let mut found = Vec::new();
+    let mut report = Report {
+        kind: "trace",
+        session_id: None,
+        lines: 0,
+        events: 0,
+        branches: 1,
+        findings: Vec::new(),
+        warnings: Warnings::default(),
+        usage: Usage::default(),
+    };
+    while let Some(line) = lines.next()? {
+        report.lines += 1;
+        let number = line.place.number;
+        if line.too_long {
+            report.warnings.add(number, TOO_LONG);
+        }
+        if line.bytes.is_empty() {
+            continue;
+        }
+        let read = reader.read(line.bytes, |event| {
+            observer.observe(event, &mut found);
+            report.usage += usage_of(event);
+        });
+        match read {
+            Ok(()) => {}
+            Err(_) if !line.ended => {
+                report.warnings.add(number, "the last line is cut off: the trace is not complete");
+                continue;
+            }
+            Err(error) => {
+                report.warnings.add(number, error.to_string());
+                continue;
+            }
+        }
+        let event_index = report.events;
+        report.findings.extend(found.drain(..).map(|finding| Located {
+            finding,
+            event_index,
+            line: number,
+            entry_id: None,
+            branch: None,
+        }));
+        report.events += 1;
+    }
+    Ok(report)
+}
+
+fn usage_of(event: &Event<'_>) -> Usage {
+    match &event.kind {
+        EventKind::Assistant { usage, .. } => usage.unwrap_or_default(),
+        _ => Usage::default(),
+    }
+}
+
+pub fn replay_cases<R: Read + Seek, O: Observer>(
+    mut lines: Lines<R>,
+    observer: &O,
+) -> Result<Cases<O::Finding>, ReplayError> {
+    if lines.size() == 0 {
+        return Err(ReplayError::Empty);
+    }
+    let mut cases = Cases { results: Vec::new(), warnings: Warnings::default() };
+    while let Some(line) = lines.next()? {
+        let number = line.place.number;
+        if line.too_long {
+            cases.warnings.add(number, TOO_LONG);
+        }
+        if line.bytes.is_empty() {
+            continue;
+        }
+        let warnings = &mut cases.warnings;
+        match read_case(line.bytes, |id, events| case(id, events, number, observer, warnings)) {
+            Ok(result) => cases.results.push(result),
+            Err(error) => cases.warnings.add(number, error.to_string()),
+        }
+    }
+    if cases.results.is_empty() { Err(ReplayError::NoCases) } else { Ok(cases) }
+}
+
+fn case<O: Observer>(
+    id: &str,
+    events: &[&str],
+    line: u64,
+    observer: &O,
+    warnings: &mut Warnings,
+) -> CaseResult<O::Finding> {
+    let mut observer = observer.clone();
+    let mut reader = TraceReader::default();
+    let mut found = Vec::new();
+    let mut findings = Vec::new();
+    for (index, event) in events.iter().enumerate() {
+        // A broken event keeps its index: the labels of the case count it.
+        if let Err(error) = reader.read(event.as_bytes(), |event| observer.observe(event, &mut found)) {
+            warnings.add(line, format!("event {index}: {error}"));
+        }
+        findings.extend(found.drain(..).map(|finding| (index, finding)));
+    }
+    CaseResult { id: id.to_owned(), findings }
+}

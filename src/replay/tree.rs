@@ -1,0 +1,227 @@
+//! The tree of a session file, cut into stretches of entries that follow each other both in the file and in the tree.
+//!
+//! One cheap pass over the file finds out where a line does not continue the entry before it. It keeps eight bytes
+//! an entry (a hash of its id, to find the parents of branches) and one small record a stretch.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read, Seek};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::lines::{Lines, Place};
+use crate::trace::{Link, Parent, link_of};
+
+/// Entries that follow each other without a branch leaving between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where its lines begin. `None`: right behind the stretch that it continues.
+    pub start: Option<Place>,
+    pub entries: u32,
+    /// Offset at which its lines end, where that is not simply behind its last entry.
+    pub end: Option<u64>,
+    /// Stretches that continue it, the one with the most entries behind it last.
+    pub children: Vec<u32>,
+    /// The youngest stretch without children among those that come from it.
+    pub tip: u32,
+    /// Id of its last entry; empty when a stretch continues it in the file.
+    pub last_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tree {
+    /// In file order; a parent comes before its children.
+    pub stretches: Vec<Stretch>,
+    pub roots: Vec<u32>,
+    /// Lines of entries whose parent is not in the file.
+    pub orphans: Vec<u64>,
+}
+
+impl Tree {
+    /// A file without branches (version 1).
+    pub fn linear(size: u64) -> Self {
+        let start = Some(Place { offset: 0, number: 1 });
+        let only =
+            Stretch { start, entries: u32::MAX, end: Some(size), children: vec![], tip: 0, last_id: String::new() };
+        Self { stretches: vec![only], roots: vec![0], orphans: vec![] }
+    }
+
+    /// Paths from a root to a last entry.
+    pub fn branches(&self) -> usize {
+        self.stretches.iter().filter(|stretch| stretch.children.is_empty()).count()
+    }
+
+    pub fn read<R: Read + Seek>(lines: &mut Lines<R>) -> io::Result<Self> {
+        let mut runs = Runs::default();
+        while let Some(line) = lines.next()? {
+            match link_of(line.bytes) {
+                Link::Entry { id, parent } => runs.entry(line.place, &id, &parent),
+                Link::Header => {}
+                Link::Unusable => runs.gap |= line.too_long || !line.bytes.is_empty(),
+            }
+        }
+        let size = lines.size();
+        Ok(runs.into_tree(size))
+    }
+}
+
+/// What the pass over the file gathers.
+#[derive(Default)]
+struct Runs {
+    /// Hash of each entry's id.
+    ids: Vec<u64>,
+    runs: Vec<Run>,
+    last_id: String,
+    /// Lines since the last entry that might have been entries.
+    gap: bool,
+}
+
+/// Entries each of which is the child of the one before.
+struct Run {
+    start: Place,
+    /// Ordinal of its first entry.
+    first: u32,
+    origin: Origin,
+    /// A lost line stands before it.
+    after_gap: bool,
+    last_id: String,
+}
+
+#[derive(Clone, Copy)]
+enum Origin {
+    Root,
+    /// Hash of the parent's id.
+    Of(u64),
+}
+
+impl Runs {
+    fn entry(&mut self, place: Place, id: &str, parent: &Parent<'_>) {
+        let ordinal = self.ids.len() as u32;
+        let origin = match parent {
+            _ if ordinal == 0 => Some(Origin::Root),
+            Parent::Root => Some(Origin::Root),
+            Parent::Previous => None,
+            Parent::Of(parent) => (**parent != *self.last_id).then(|| Origin::Of(xxh3_64(parent.as_bytes()))),
+        };
+        if let Some(origin) = origin {
+            self.close();
+            // What stands before the first entry (the header, lost lines) goes with it.
+            let start = if ordinal == 0 { Place { offset: 0, number: 1 } } else { place };
+            self.runs.push(Run { start, first: ordinal, origin, after_gap: self.gap, last_id: String::new() });
+        }
+        self.gap = false;
+        self.ids.push(xxh3_64(id.as_bytes()));
+        self.last_id.clear();
+        self.last_id.push_str(id);
+    }
+
+    fn close(&mut self) {
+        if let Some(run) = self.runs.last_mut() {
+            run.last_id.clone_from(&self.last_id);
+        }
+    }
+
+    fn into_tree(mut self, size: u64) -> Tree {
+        if self.runs.is_empty() {
+            // Nothing but lost lines; they are still read, for their warnings.
+            return Tree::linear(size);
+        }
+        self.close();
+        let mut orphans = Vec::new();
+        let parents = self.parents(&mut orphans);
+        let total = self.ids.len() as u32;
+
+        // A stretch begins with a run, and behind every entry that a run branches from.
+        let mut starts: Vec<u32> = self.runs.iter().map(|run| run.first).collect();
+        starts.extend(parents.iter().flatten().map(|parent| parent + 1).filter(|start| *start < total));
+        starts.sort_unstable();
+        starts.dedup();
+        let ending_with = |entry: u32| starts.partition_point(|start| *start <= entry) as u32 - 1;
+
+        let mut stretches = Vec::with_capacity(starts.len());
+        let mut parent_of = Vec::with_capacity(starts.len());
+        let mut run = 0;
+        for (index, &start) in starts.iter().enumerate() {
+            let end = starts.get(index + 1).copied().unwrap_or(total);
+            let begins_run = self.runs.get(run + 1).is_some_and(|next| next.first == start);
+            run += usize::from(begins_run);
+            let begins_run = begins_run || index == 0;
+            let next_run = self.runs.get(run + 1);
+            let ends_run = next_run.map_or(total, |next| next.first) == end;
+            parent_of.push(if begins_run { parents[run].map(ending_with) } else { Some(index as u32 - 1) });
+            stretches.push(Stretch {
+                start: begins_run.then_some(self.runs[run].start),
+                entries: end - start,
+                end: ends_run.then(|| next_run.map_or(size, |next| next.start.offset)),
+                children: Vec::new(),
+                tip: index as u32,
+                last_id: if ends_run { std::mem::take(&mut self.runs[run].last_id) } else { String::new() },
+            });
+        }
+        let roots = connect(&mut stretches, &parent_of);
+        Tree { stretches, roots, orphans }
+    }
+
+    /// The entry that each run continues: the latest one before it with the id that its first entry names.
+    fn parents(&self, orphans: &mut Vec<u64>) -> Vec<Option<u32>> {
+        let wanted: HashSet<u64> = self
+            .runs
+            .iter()
+            .filter_map(|run| match run.origin {
+                Origin::Of(id) => Some(id),
+                Origin::Root => None,
+            })
+            .collect();
+        let mut latest = HashMap::with_capacity(wanted.len());
+        let mut seen = 0;
+        let mut parents = Vec::with_capacity(self.runs.len());
+        for run in &self.runs {
+            if !wanted.is_empty() {
+                for entry in seen..run.first {
+                    let id = self.ids[entry as usize];
+                    if wanted.contains(&id) {
+                        latest.insert(id, entry);
+                    }
+                }
+                seen = run.first;
+            }
+            parents.push(match run.origin {
+                Origin::Root => None,
+                Origin::Of(id) => latest.get(&id).copied().or_else(|| {
+                    // The parent was most likely on the lost line, and that line followed the entry before it.
+                    let lost = run.after_gap && run.first > 0;
+                    if !lost {
+                        orphans.push(run.start.number);
+                    }
+                    lost.then(|| run.first - 1)
+                }),
+            });
+        }
+        parents
+    }
+}
+
+/// Fills in children and tips; returns the roots.
+fn connect(stretches: &mut [Stretch], parent_of: &[Option<u32>]) -> Vec<u32> {
+    let mut weights: Vec<u64> = stretches.iter().map(|stretch| u64::from(stretch.entries)).collect();
+    let mut roots = Vec::new();
+    // From the end: children come after their parents, so each is complete when its turn comes.
+    for index in (0..stretches.len()).rev() {
+        // Lighter ones first: a state is kept aside only while a lighter half is walked, so that at most log2(entries)
+        // of them exist at a time.
+        stretches[index].children.reverse();
+        stretches[index].children.sort_by_key(|child| weights[*child as usize]);
+        match parent_of[index] {
+            None => roots.push(index as u32),
+            Some(parent) => {
+                let tip = stretches[index].tip;
+                weights[parent as usize] += weights[index];
+                let parent = &mut stretches[parent as usize];
+                parent.children.push(index as u32);
+                parent.tip = parent.tip.max(tip);
+            }
+        }
+    }
+    roots.reverse();
+    roots.sort_by_key(|root| weights[*root as usize]);
+    roots
+}
