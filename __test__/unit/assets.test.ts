@@ -20,11 +20,17 @@ const assets = [PROMPT, SKILL, EXAMPLE, "docs/tools.md", "docs/commands.md"];
 const tools = new Map(watchdogTools.map((tool) => [tool.name, tool]));
 const keys = Object.keys(defaultConfig());
 
+const toolNames = (path: string): string[] => read(path).match(/\bwatchdog_[a-z_]+\b/g) ?? [];
+
+for (const path of [PROMPT, SKILL, "docs/tools.md"]) {
+  test(`${path} names every tool`, () => {
+    assert.deepEqual([...new Set(toolNames(path))].sort(), [...tools.keys()].sort());
+  });
+}
+
 for (const path of assets) {
   test(`${path} names only tools that there are`, () => {
-    const named = read(path).match(/\bwatchdog_[a-z_]+\b/g) ?? [];
-    assert.ok(named.length > 0);
-    for (const name of named) assert.ok(tools.has(name), `${name} is no tool`);
+    for (const name of toolNames(path)) assert.ok(tools.has(name), `${name} is no tool`);
   });
 
   test(`${path} names only commands and keys that there are`, () => {
