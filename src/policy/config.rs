@@ -69,3 +69,10 @@ impl Default for Config {
         }
     }
 }
+
+impl Config {
+    /// A configuration from JSON that may hold only some keys; what cannot be used leaves the default.
+    pub fn from_partial_json(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
