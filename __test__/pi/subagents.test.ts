@@ -1,0 +1,307 @@
+// Sub-agents on real Pi: children are real sessions in Pi's process that load the watchdog as a user's would. What the
+// watchdog does to a child is read from the child's own model requests.
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
+import { Lab } from "../support/pi.ts";
+import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
+
+const files = { "src.txt": "TOKEN\n" };
+const GREP = "grep -n TOKEN src.txt";
+
+/** Does the same again and again: until it is rescued, or `bound` times. */
+const looping =
+  (bound: number): Child =>
+  (request) =>
+    rescued(request) || request.turn >= bound ? { text: "I stop here." } : bash(GREP);
+
+/** Two different steps, each when the test opens its gate; then an answer. */
+const working =
+  (name: string, gates: Gates): Child =>
+  async ({ turn }) => {
+    if (turn < 2) {
+      await gates.pass(`${name}${turn}`);
+      return bash(`echo ${name} step ${turn}`);
+    }
+    await gates.pass(`${name}-end`);
+    return { text: `${name} is done` };
+  };
+
+const open = (t: TestContext, options: FamilyOptions) =>
+  Family.open(t, { files, ...options, config: { rescueMessage: RESCUE, ...(options.config as object) } });
+
+const endsInOrder = async ({ pi }: Family) => {
+  assert.deepEqual(await pi.close(), { code: 0, signal: null });
+  assert.doesNotMatch(pi.stderr, /stale|Error|panick/);
+};
+
+test("of three children at once that end out of order the looping one is named, and main_only sends it nothing", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    children: { a: working("a", gates), b: looping(6), c: working("c", gates) },
+  });
+  const a = await family.spawn("a");
+  await family.asks("a");
+  const b = await family.spawn("b");
+  const c = await family.spawn("c");
+  await family.asks("c");
+  gates.open("c0", "c1", "a0");
+  await family.ended(b);
+  gates.open("c-end");
+  await family.ended(c);
+  gates.open("a1", "a-end");
+  await family.ended(a);
+
+  const alert = await family.alert("job of b");
+  const targets = await family.targets();
+  const sessionId = targets.get("job of b").id;
+  assert.ok(alert.includes(`Target: job of b (${sessionId})`), alert);
+  assert.match(alert, /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: likely stuck\nConfidence: \w+\n\nEvidence:\n- /);
+  assert.ok(alert.includes(GREP), alert);
+  assert.ok(
+    family.alerts().every((text) => text.includes("job of b")),
+    "no other child is named",
+  );
+  for (const child of ["a", "b", "c"]) {
+    assert.deepEqual(
+      family.requestsOf(child).map(rescues),
+      family.requestsOf(child).map(() => 0),
+      child,
+    );
+    assert.equal(targets.get(`job of ${child}`).link, "exact");
+    assert.equal(targets.get(`job of ${child}`).status, "completed");
+  }
+  assert.deepEqual(
+    ["a", "b", "c"].map((child) => targets.get(`job of ${child}`).aliases.includes({ a, b, c }[child])),
+    [true, true, true],
+  );
+
+  const inspected = await family.command(`/watchdog inspect ${b}`);
+  assert.ok(inspected.includes(GREP), inspected);
+  assert.ok(inspected.includes(sessionId), inspected);
+  assert.match(inspected, /subagent_created[^\n]*Explore: job of b/);
+  assert.match(inspected, /subagent_completed[^\n]*completed after 6 tool uses/);
+  const other = await family.command(`/watchdog inspect ${a}`);
+  assert.ok(other.includes("echo a step 1") && !other.includes(GREP), other);
+  await endsInOrder(family);
+});
+
+test("with both, the looping child gets the rescue before its next model call, and no other does", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: looping(12), c: working("c", gates) },
+  });
+  const a = await family.spawn("a");
+  const c = await family.spawn("c");
+  gates.open("a0", "c0");
+  await family.asks("c", 1);
+  const b = await family.spawn("b");
+  assert.match(await family.ended(b), /I stop here/);
+  gates.open("a1", "c1", "c-end", "a-end");
+  await family.ended(c);
+  await family.ended(a);
+
+  assert.deepEqual(family.requestsOf("b").map(rescues), [0, 0, 0, 1], "after the third equal result");
+  assert.equal(rescues(family.requestsOf("a").at(-1)), 0);
+  assert.equal(rescues(family.requestsOf("c").at(-1)), 0);
+  await family.alert("job of b");
+  assert.match(await family.command(`/watchdog inspect ${b}`), /subagent_steered/);
+  await endsInOrder(family);
+});
+
+test("steering by the tool is dry by default, refused in main_only and on an unknown or ambiguous target", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates) } });
+  const a = await family.spawn("a");
+  await family.asks("a");
+
+  const dry = await family.call("watchdog_steer_subagent", { targetId: a, message: "Look elsewhere." });
+  assert.equal(dry.data.outcome, "dry_run");
+  assert.match(dry.text, /^Dry run, nothing was sent\. .*\n> Look elsewhere\.$/s);
+  const real = { targetId: a, message: "Look elsewhere.", dryRun: false };
+  const refused = await family.call("watchdog_steer_subagent", real);
+  assert.equal(refused.isError, true);
+  assert.match(refused.text, /main_only/);
+  const unknown = await family.call("watchdog_steer_subagent", { ...real, targetId: "nobody" });
+  assert.equal(unknown.isError, true);
+  assert.match(unknown.text, /nobody/);
+  const [first = ""] = (await family.targets()).get("job of a").id.split("-");
+  const ambiguous = await family.call("watchdog_steer_subagent", { ...real, targetId: first.slice(0, 4) });
+  assert.equal(ambiguous.isError, true);
+  assert.match(ambiguous.text, /ambiguous/);
+
+  gates.open("a0", "a1", "a-end");
+  await family.ended(a);
+  assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("Look elsewhere."));
+});
+
+test("steering by the tool reaches exactly the named agent, by agent id or session id", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: working("b", gates) },
+  });
+  const a = await family.spawn("a");
+  const b = await family.spawn("b");
+  await family.asks("a");
+  await family.asks("b");
+  const bySession = (await family.targets()).get("job of b").id;
+
+  const one = await family.call("watchdog_steer_subagent", { targetId: a, message: "ONE", dryRun: false });
+  assert.equal(one.data.outcome, "queued", one.text);
+  const two = await family.call("watchdog_steer_subagent", { targetId: bySession, message: "TWO", dryRun: false });
+  assert.equal(two.data.outcome, "queued", two.text);
+  gates.open("b0", "a0");
+  assert.deepEqual((await family.asks("a", 1)).newUserTexts, ["ONE"]);
+  assert.deepEqual((await family.asks("b", 1)).newUserTexts, ["TWO"]);
+
+  gates.open("a1", "a-end", "b1", "b-end");
+  await family.ended(a);
+  await family.ended(b);
+  const late = await family.call("watchdog_steer_subagent", { targetId: a, message: "LATE", dryRun: false });
+  assert.equal(late.isError, true);
+  assert.match(late.text, /has ended \(completed\)/);
+  await endsInOrder(family);
+});
+
+test("where no exact link exists, the child is watched and told of, and steering is refused with the reason", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    quirks: "detached",
+    config: { alertMode: "both", steerDryRunDefault: false },
+    children: { a: working("a", gates), b: looping(5) },
+  });
+  const a = await family.spawn("a");
+  await family.asks("a");
+  const targets = await family.targets();
+  const only = [...targets.values()].find(({ link }) => link !== undefined);
+  assert.equal(only.link, "inferred");
+  const refused = await family.call("watchdog_steer_subagent", { targetId: only.id, message: "PSST" });
+  assert.equal(refused.isError, true);
+  assert.match(refused.text, /not identified beyond doubt \(link: inferred\)/);
+  assert.equal((await family.call("watchdog_steer_subagent", { targetId: a, message: "PSST" })).isError, true);
+
+  const b = await family.spawn("b");
+  await family.ended(b);
+  await family.alert("[Watchdog Alert]");
+  gates.open("a0", "a1", "a-end");
+  await family.ended(a);
+  assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("PSST"));
+  await endsInOrder(family);
+});
+
+for (const [what, quirks, env] of [
+  ["is published late", "late-slot", {}],
+  ["is removed by each child that ends", "delete-slot", {}],
+  ["queues its agents", "serial", {}],
+  ["runs on a Node without async context frames", "", { NODE_OPTIONS: "--no-async-context-frame" }],
+] as const) {
+  test(`the link is exact also when the package's service ${what}`, async (t) => {
+    const gates = new Gates();
+    const children = { a: working("a", gates), b: working("b", gates), c: working("c", gates) };
+    const family = await open(t, { quirks, env, children });
+    const ids = new Map<string, string>();
+    for (const child of ["a", "b", "c"]) ids.set(child, await family.spawn(child));
+    for (const child of ["a", "c", "b"]) gates.open(`${child}0`, `${child}1`, `${child}-end`);
+    for (const child of ["a", "b", "c"]) await family.ended(ids.get(child) ?? "");
+    const targets = await family.targets();
+    for (const child of ["a", "b", "c"]) {
+      const target = targets.get(`job of ${child}`);
+      assert.equal(target.link, "exact");
+      assert.deepEqual(
+        target.aliases.filter((id: string) => id !== target.id),
+        [ids.get(child)],
+      );
+      assert.equal(target.toolCallCount, 2);
+      const { data } = await family.call("watchdog_read_events", { targetId: ids.get(child) });
+      assert.ok(JSON.stringify(data.events).includes(`echo ${child} step 1`));
+    }
+    await endsInOrder(family);
+  });
+}
+
+test("a foreground child ends with its call, and a resumed one is watched again", async (t) => {
+  const family = await open(t, {
+    children: {
+      a: (request) => {
+        const resumed = request.messages.some(({ text }) => text === "again");
+        const turn = resumed ? request.turn - 2 : request.turn;
+        if (!resumed && turn === 0) return bash("echo first");
+        return resumed && turn < 4 ? bash(GREP) : { text: "done" };
+      },
+    },
+  });
+  const first = await family.call("subagent", family.task("a"));
+  const id = /Agent (\S+) \(/.exec(first.text)?.[1] ?? "";
+  assert.equal((await family.targets()).get("job of a").status, "completed");
+  assert.deepEqual(family.alerts(), []);
+
+  await family.call("subagent", { ...family.task("a"), prompt: "again", resume: id });
+  const alert = await family.alert("job of a");
+  assert.ok(alert.includes(GREP), alert);
+  const target = (await family.targets()).get("job of a");
+  assert.equal(target.status, "completed");
+  assert.equal(target.toolCallCount, 5);
+  const inspected = await family.command(`/watchdog inspect ${id}`);
+  assert.match(inspected, /subagent_started[^\n]*resumed/);
+  await endsInOrder(family);
+});
+
+test("a child whose provider fails ends as the package says, and its history says that there was no answer", async (t) => {
+  const family = await open(t, { children: { a: () => ({ error: { status: 400, message: "no such model" } }) } });
+  const a = await family.spawn("a");
+  await family.ended(a);
+  assert.equal((await family.targets()).get("job of a").status, "completed");
+  assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_failed[^\n]*without an answer/);
+  await endsInOrder(family);
+});
+
+test("a disposed child breaks nothing", async (t) => {
+  const family = await open(t, { config: { alertMode: "both" }, children: { a: looping(4), b: looping(12) } });
+  const a = await family.spawn("a");
+  await family.ended(a);
+  await family.command(`/stand-in-dispose ${a}`);
+  const late = await family.call("watchdog_steer_subagent", { targetId: a, dryRun: false });
+  assert.equal(late.isError, true);
+  assert.match(late.text, /has ended/);
+  assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_completed/);
+  const b = await family.spawn("b");
+  await family.ended(b);
+  assert.ok(family.requestsOf("b").some(rescued), "the next child is watched");
+  await endsInOrder(family);
+});
+
+test("the main session ends in order while its children run", async (t) => {
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: () => ({ text: "so far", hang: true }), b: () => bash("sleep 600"), c: looping(500) },
+  });
+  for (const child of ["a", "b", "c"]) await family.spawn(child);
+  await family.asks("a");
+  await family.alert("job of c");
+  await endsInOrder(family);
+});
+
+test("a new main session starts with none of the old one's children", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  await family.spawn("a");
+  await family.asks("a");
+  await family.pi.send({ type: "new_session" });
+  assert.deepEqual([...(await family.targets()).keys()], ["main"]);
+  const b = await family.spawn("b");
+  gates.open("b0", "b1", "b-end");
+  await family.ended(b);
+  assert.equal((await family.targets()).get("job of b").link, "exact");
+  await endsInOrder(family);
+});
+
+test("without the package the watchdog says that none was found, with it which", async (t) => {
+  const alone = await (await Lab.open(t, { script: () => ({ text: "ok" }) })).rpc();
+  const records = await alone.prompt("/watchdog status");
+  assert.match(JSON.stringify(records), /no sub-agent package was found/i);
+  const family = await open(t, { children: {} });
+  assert.match(await family.command("/watchdog status"), /@gotgenes\/pi-subagents/);
+});
