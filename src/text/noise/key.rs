@@ -1,0 +1,264 @@
+//! Values that are noise because of the word before them: `pid 4711`, `attempt 3/5`, `"duration_ms": 12`, `session s-4`.
+
+use super::id::Run;
+use super::scan::{Hit, Kind, View, is_token, is_word};
+
+/// A keyed value of which `at` is the first digit.
+pub fn find(view: &View, at: usize) -> Option<Hit> {
+    let token = view.back_while(at, is_token);
+    let token = view.skip_while(token, |byte| byte == b'-');
+    if token < at {
+        // Ids may begin with a letter.
+        let key = Key::before(view, token)?;
+        return identifier(view, &key, token, at);
+    }
+    execution(view, at)
+        .or_else(|| Key::before(view, at).and_then(|key| value(view, &key, at)))
+        .or_else(|| counter(view, at))
+        .or_else(|| job(view, at))
+}
+
+/// The word before a value: `request_id` of `"request_id": "`.
+struct Key<'a> {
+    name: &'a [u8],
+    /// The word before the name when only a blank separates them: `session` of `session id`.
+    prior: &'a [u8],
+    /// There was a `:` or `=`.
+    separated: bool,
+    /// There was a `#` or an opening bracket.
+    marked: bool,
+}
+
+impl<'a> Key<'a> {
+    fn before(view: &View<'a>, value: usize) -> Option<Self> {
+        let blank = |byte| matches!(byte, b' ' | b'\t');
+        let quote = |byte| matches!(byte, b'"' | b'\'' | b'`');
+        let mut at = value;
+        at -= usize::from(quote(view.before(at, 1)));
+        let marked = matches!(view.before(at, 1), b'#' | b'(' | b'[');
+        at -= usize::from(marked);
+        at = view.back_while(at, blank);
+        let separated = matches!(view.before(at, 1), b':' | b'=');
+        if separated {
+            at = view.back_while(at - 1, blank);
+            at -= usize::from(quote(view.before(at, 1)));
+        }
+        if value - at > 8 || value == at {
+            return None;
+        }
+        let start = view.back_while(at, is_token);
+        let name = view.slice(start, at);
+        if name.is_empty() || name.len() > 40 {
+            return None;
+        }
+        let mut prior: &[u8] = &[];
+        if view.before(start, 1) == b' ' {
+            let before = view.back_while(start - 1, is_token);
+            prior = view.slice(before, start - 1);
+        }
+        Some(Self { name, prior, separated, marked })
+    }
+
+    /// The words of the name from the last one on: `request_id`, `request-id`, `requestId` and `requestID` are `id` and
+    /// `request`; behind them the word before the name.
+    fn words(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = self.name;
+        let prior = self.prior;
+        std::iter::from_fn(move || {
+            while let Some((b'_' | b'-', head)) = rest.split_last().map(|(last, head)| (*last, head)) {
+                rest = head;
+            }
+            let mut start = rest.len();
+            while start > 0 && !matches!(rest[start - 1], b'_' | b'-') {
+                start -= 1;
+                let lower_before = start > 0 && rest[start - 1].is_ascii_lowercase();
+                if rest[start].is_ascii_uppercase() && lower_before {
+                    break;
+                }
+            }
+            let word = &rest[start..];
+            rest = &rest[..start];
+            (!word.is_empty()).then_some(word)
+        })
+        .chain(std::iter::once(prior))
+    }
+}
+
+fn any(word: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|candidate| word.eq_ignore_ascii_case(candidate.as_bytes()))
+}
+
+const PROCESS: [&str; 6] = ["pid", "pids", "ppid", "tid", "pgid", "goroutine"];
+const ATTEMPT: [&str; 6] = ["attempt", "attempts", "retry", "retries", "retrying", "tries"];
+const TOOK: [&str; 6] = ["duration", "elapsed", "took", "latency", "uptime", "runtime"];
+const UNIT: [&str; 14] = [
+    "ms", "msec", "msecs", "millis", "milliseconds", "sec", "secs", "seconds", "us", "micros", "microseconds", "ns",
+    "nanos", "nanoseconds",
+];
+const MOMENT: [&str; 15] = [
+    "timestamp", "ts", "time", "date", "epoch", "mtime", "ctime", "atime", "at", "iat", "exp", "expires", "created",
+    "updated", "modified",
+];
+/// Things whose ids are made anew for each run.
+const RUNNING: [&str; 20] = [
+    "session", "request", "req", "trace", "span", "correlation", "run", "job", "task", "thread", "process",
+    "conversation", "transaction", "connection", "container", "message", "event", "call", "invocation", "execution",
+];
+
+/// The end of a number with an optional fraction, if it stands alone.
+fn amount(view: &View, at: usize) -> Option<(usize, bool)> {
+    let (mut end, _) = view.number(at);
+    let fraction = view.at(end) == b'.' && view.at(end + 1).is_ascii_digit();
+    if fraction {
+        end = view.number(end + 1).0;
+    }
+    let joined = matches!(view.at(end), b'.' | b'-' | b':') && is_word(view.at(end + 1));
+    (!is_word(view.at(end)) && !joined && view.at(end) != b'%').then_some((end, fraction))
+}
+
+fn value(view: &View, key: &Key, at: usize) -> Option<Hit> {
+    let hit = |end, kind| Some(Hit { start: at, end, kind });
+    let mut words = key.words();
+    let last = words.next()?;
+    let owner = words.next().unwrap_or_default();
+    if let Some((end, fraction)) = amount(view, at) {
+        let digits = view.number(at).0;
+        let whole = !fraction;
+        if whole && (any(last, &PROCESS) || any(last, &["process"]) && digits - at >= 3) {
+            return hit(end, Kind::Pid);
+        }
+        if whole && any(last, &["id"]) && any(owner, &["process", "thread"]) {
+            return hit(end, Kind::Pid);
+        }
+        if whole && (any(last, &ATTEMPT) || any(last, &["try"]) && (key.separated || key.marked || of(view, end))) {
+            return hit(total(view, end), Kind::Counter);
+        }
+        if whole && any(last, &["seed"]) {
+            return hit(end, Kind::Id);
+        }
+        if whole && any(last, &["count"]) && any(owner, &["execution"]) {
+            return hit(end, Kind::Counter);
+        }
+        if any(last, &TOOK) || key.separated && any(last, &UNIT) || any(last, &["after"]) && any(owner, &["retry"]) {
+            return hit(end, Kind::Duration);
+        }
+        if key.separated && fraction && any(last, &["time"]) {
+            return hit(end, Kind::Duration);
+        }
+        if any(last, &MOMENT) && digits - at >= 10 {
+            return hit(end, Kind::Time);
+        }
+    }
+    identifier(view, key, at, at)
+}
+
+/// `3/5`, `3 of 5`.
+fn of(view: &View, end: usize) -> bool {
+    total(view, end) > end
+}
+
+fn total(view: &View, end: usize) -> usize {
+    [" of ", "/", " / "]
+        .into_iter()
+        .find_map(|joint| {
+            let at = end + joint.len();
+            let (digits, _) = view.number(at);
+            (view.starts_with(end, joint.as_bytes()) && digits > at && !is_word(view.at(digits))).then_some(digits)
+        })
+        .unwrap_or(end)
+}
+
+/// The id of something that runs; `token` is its first byte, `at` its first digit.
+fn identifier(view: &View, key: &Key, token: usize, at: usize) -> Option<Hit> {
+    let end = view.skip_while(at, is_token);
+    let joined = matches!(view.at(end), b'.' | b':' | b'/') && is_word(view.at(end + 1));
+    if joined || end - token > 64 {
+        return None;
+    }
+    let mut words = key.words();
+    let last = words.next()?;
+    let owner = words.next().unwrap_or_default();
+    let named = any(last, &["id", "ids", "uuid", "guid"]);
+    let running = any(last, &["session", "sess", "nonce"]) || named && any(owner, &RUNNING);
+    let text = view.slice(token, end);
+    let single = text.iter().all(u8::is_ascii_alphanumeric);
+    let loose = named && key.separated && single && Run::of(text, token).is_short_id();
+    (running || loose).then_some(Hit { start: token, end, kind: Kind::Id })
+}
+
+/// The counter of a notebook or REPL: `In [3]:`, `Out[3]`.
+fn execution(view: &View, at: usize) -> Option<Hit> {
+    let (end, _) = view.number(at);
+    if view.before(at, 1) != b'[' || view.at(end) != b']' {
+        return None;
+    }
+    let name_end = view.back_while(at - 1, |byte| byte == b' ');
+    let name = view.back_while(name_end, is_word);
+    matches!(view.slice(name, name_end), b"In" | b"Out").then_some(Hit { start: at, end, kind: Kind::Counter })
+}
+
+/// Numbers whose word comes after them: `3rd attempt`, `2 retries`, `4x this session`.
+fn counter(view: &View, at: usize) -> Option<Hit> {
+    if is_word(view.before(at, 1)) || matches!(view.before(at, 1), b'.' | b'-' | b':' | b'/') {
+        return None;
+    }
+    let (digits, _) = view.number(at);
+    let hit = |end| Some(Hit { start: at, end, kind: Kind::Counter });
+    let ordinal = view.word(digits, &["st", "nd", "rd", "th"]).map(|length| digits + length);
+    if let Some(end) = ordinal
+        && view.at(end) == b' '
+        && view.word(end + 1, &["attempt", "retry", "try", "time"]).is_some_and(|length| {
+            view.at(end + 1) != b't' || view.at(end + 2) != b'i' || session(view, end + 1 + length)
+        })
+    {
+        return hit(end);
+    }
+    if view.at(digits) == b' ' && view.word(digits + 1, &["attempts", "attempt", "retries", "tries"]).is_some() {
+        return hit(digits);
+    }
+    let times = if view.at(digits) == b' ' { digits + 1 } else { digits };
+    let word = view.word(times, &["x", "times", "time"]).map(|length| times + length).or_else(|| {
+        view.starts_with(times, "×".as_bytes()).then_some(times + "×".len())
+    })?;
+    session(view, word).then(|| hit(digits))?
+}
+
+/// ` this session` and the like: what comes before counts the agent's own calls, not what they found.
+fn session(view: &View, at: usize) -> bool {
+    let Some(after) = [" in this ", " this ", " per "].into_iter().find_map(|joint| {
+        view.starts_with(at, joint.as_bytes()).then_some(at + joint.len())
+    }) else {
+        return false;
+    };
+    view.word(after, &["session", "run", "conversation", "turn"]).is_some()
+}
+
+/// A shell's job line (`[1] 48213`), a process name with its pid at the start of a line (`(node:48213)`), and a thread
+/// that panicked (`thread 'main' (48213)`).
+fn job(view: &View, at: usize) -> Option<Hit> {
+    let (end, _) = view.number(at);
+    let hit = Hit { start: at, end, kind: Kind::Pid };
+    if end - at < 3 {
+        return None;
+    }
+    if view.at(end) == b'\n' && view.before(at, 1) == b' ' {
+        let bracket = view.back_while(at, |byte| byte == b' ');
+        let number = view.back_while(bracket.saturating_sub(1), |byte| byte.is_ascii_digit());
+        let listed = view.before(bracket, 1) == b']' && number + 1 < bracket && view.before(number, 1) == b'[';
+        return (listed && view.before(number, 2) == b'\n').then_some(hit);
+    }
+    if view.at(end) != b')' {
+        return None;
+    }
+    if view.before(at, 1) == b':' {
+        let name = view.back_while(at - 1, |byte| byte.is_ascii_alphabetic());
+        let opened = name + 1 < at && view.before(name, 1) == b'(' && view.before(name, 2) == b'\n';
+        return opened.then_some(hit);
+    }
+    let thread = view.before(at, 1) == b'(' && view.before(at, 2) == b' ' && view.before(at, 3) == b'\'';
+    if !thread {
+        return None;
+    }
+    let name = view.back_while(at - 3, |byte| is_token(byte) || byte == b':');
+    (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ").then_some(hit)
+}

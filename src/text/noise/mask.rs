@@ -1,0 +1,62 @@
+//! The pass over an output: from one digit or temporary path to the next, first rule that matches wins.
+
+use super::scan::{Hit, Kind, View, next_digit};
+use super::{duration, id, key, temp, time};
+use crate::text::ansi;
+
+/// Replaces `out` by `raw` with escape sequences removed and noise masked: two outputs are the same outcome when their
+/// masked texts are equal. Linear in the input; masking a masked text changes nothing.
+///
+/// ```
+/// # use pi_watchdog_supervisor::text::mask;
+/// let (mut first, mut second) = (String::new(), String::new());
+/// mask("41 failed in 3.41s (pid 4711)", &mut first);
+/// mask("41 failed in 3.52s (pid 4802)", &mut second);
+/// assert_eq!(first, second);
+/// mask("2 failed in 3.52s (pid 4802)", &mut second);
+/// assert_ne!(first, second);
+/// ```
+pub fn mask(raw: &str, out: &mut String) {
+    let text = ansi::strip(raw);
+    out.clear();
+    out.reserve(text.len());
+    let bytes = text.as_bytes();
+    let mut view = View { bytes, floor: 0 };
+    let mut candidates = temp::Candidates::new(bytes);
+    let mut digit = next_digit(bytes, 0);
+    loop {
+        let candidate = candidates.peek();
+        let Some(next) = [digit, candidate].into_iter().flatten().min() else { break };
+        let hits = if candidate == Some(next) { candidates.find(&view, next) } else { [find(&view, next), None] };
+        for hit in hits.into_iter().flatten() {
+            out.push_str(&text[view.floor..hit.start]);
+            out.push_str(hit.kind.placeholder());
+            view.floor = hit.end;
+        }
+        let at = if hits[0].is_some() {
+            view.floor
+        } else {
+            // A run without noise is passed as a whole: its later digits have the same neighbours.
+            view.skip_while(next, |byte| byte.is_ascii_alphanumeric()).max(next + 1)
+        };
+        candidates.advance(at);
+        if digit.is_some_and(|digit| digit < at) {
+            digit = next_digit(bytes, at);
+        }
+    }
+    out.push_str(&text[view.floor..]);
+}
+
+/// The rules at a digit, from the most to the least particular.
+fn find(view: &View, at: usize) -> Option<Hit> {
+    let starts_word = !view.before(at, 1).is_ascii_alphanumeric();
+    let timed = || if starts_word { time::find(view, at).or_else(|| duration::find(view, at)) } else { None };
+    id::find(view, at).or_else(timed).or_else(|| key::find(view, at))
+}
+
+/// Whether `kind` is a moment or an id; what prose is also freed of.
+pub(super) fn in_prose(view: &View, at: usize) -> Option<Hit> {
+    let starts_word = !view.before(at, 1).is_ascii_alphanumeric();
+    let hit = id::find(view, at).or_else(|| if starts_word { time::find(view, at) } else { None })?;
+    matches!(hit.kind, Kind::Time | Kind::Id).then_some(hit)
+}

@@ -1,0 +1,141 @@
+//! The scanner's view of a text and the byte classes that the rules share. Knows no rule.
+
+/// A text of which everything before `floor` has been replaced: rules see a `>` there, the last byte of a placeholder,
+/// so that masking a masked text sees the same neighbours and changes nothing.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub bytes: &'a [u8],
+    pub floor: usize,
+}
+
+/// What a piece of noise becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Time,
+    Duration,
+    Rate,
+    Pid,
+    Temp,
+    Id,
+    Address,
+    Counter,
+}
+
+impl Kind {
+    /// Placeholders contain no digit, so they can never start a rule again.
+    pub const fn placeholder(self) -> &'static str {
+        match self {
+            Self::Time => "<time>",
+            Self::Duration => "<dur>",
+            Self::Rate => "<rate>",
+            Self::Pid => "<pid>",
+            Self::Temp => "<tmp>",
+            Self::Id => "<id>",
+            Self::Address => "<addr>",
+            Self::Counter => "<n>",
+        }
+    }
+}
+
+/// Bytes `start..end` are noise. Both ends lie beside ASCII bytes, hence on character boundaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    pub start: usize,
+    pub end: usize,
+    pub kind: Kind,
+}
+
+/// How far a rule looks around at most; keeps the whole scan linear.
+pub const REACH: usize = 80;
+
+impl<'a> View<'a> {
+    /// The byte `back` places before `at` (1: the one directly before); a newline before the start of the text.
+    pub fn before(&self, at: usize, back: usize) -> u8 {
+        match at.checked_sub(back) {
+            Some(index) if index >= self.floor => self.bytes[index],
+            _ if self.floor > 0 => b'>',
+            _ => b'\n',
+        }
+    }
+
+    /// The byte at `at`; a newline behind the end of the text.
+    pub fn at(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    pub fn starts_with(&self, at: usize, prefix: &[u8]) -> bool {
+        self.bytes.get(at..).is_some_and(|rest| rest.starts_with(prefix))
+    }
+
+    /// Where the bytes before `at` that satisfy `class` begin, at most [`REACH`] back.
+    pub fn back_while(&self, at: usize, class: impl Fn(u8) -> bool) -> usize {
+        let lowest = self.floor.max(at.saturating_sub(REACH));
+        let mut start = at;
+        while start > lowest && class(self.bytes[start - 1]) {
+            start -= 1;
+        }
+        start
+    }
+
+    /// Where the bytes from `at` on that satisfy `class` end.
+    pub fn skip_while(&self, at: usize, class: impl Fn(u8) -> bool) -> usize {
+        let mut end = at;
+        while self.bytes.get(end).is_some_and(|&byte| class(byte)) {
+            end += 1;
+        }
+        end
+    }
+
+    /// The digits from `at` on: their end and their value (saturating).
+    pub fn number(&self, at: usize) -> (usize, u64) {
+        let mut end = at;
+        let mut value = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(end) {
+            value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+            end += 1;
+        }
+        (end, value)
+    }
+
+    /// Exactly `count` digits at `at`: their value.
+    pub fn digits(&self, at: usize, count: usize) -> Option<u64> {
+        let (end, value) = self.number(at);
+        (end - at == count).then_some(value)
+    }
+
+    pub fn slice(&self, start: usize, end: usize) -> &'a [u8] {
+        &self.bytes[start..end]
+    }
+
+    /// The length of the first of `words` that stands at `at`, ignoring case, and ends there.
+    pub fn word(&self, at: usize, words: &[&str]) -> Option<usize> {
+        words.iter().map(|word| word.len()).zip(words).find_map(|(length, word)| {
+            let found = self.bytes.get(at..at + length)?;
+            (found.eq_ignore_ascii_case(word.as_bytes()) && !is_word(self.at(at + length))).then_some(length)
+        })
+    }
+}
+
+pub const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+pub const fn is_token(byte: u8) -> bool {
+    is_word(byte) || byte == b'-'
+}
+
+/// The first digit from `from` on, eight bytes at a time.
+pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        // A digit XOR '0' is 0..=9: adding 0x76 to its low seven bits leaves the high bit clear, and no byte carries.
+        let value = u64::from_le_bytes(*chunk) ^ (ONES * 0x30);
+        let hits = !(((value & (ONES * 0x7f)) + ONES * 0x76) | value) & (ONES * 0x80);
+        if hits != 0 {
+            return Some(at + (hits.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    bytes[at.min(bytes.len())..].iter().position(u8::is_ascii_digit).map(|offset| at + offset)
+}
