@@ -46,14 +46,18 @@ const TONES: readonly string[] = [
 function pageOf(data: unknown): Page | undefined {
   const page = (data as { page?: unknown } | undefined)?.page;
   if (!Array.isArray(page)) return undefined;
-  return page.flatMap((line: { text?: unknown; tone?: unknown; indent?: unknown } | null) => {
-    if (typeof line?.text !== "string") return [];
-    return [
-      {
-        text: plain(line.text),
-        ...(typeof line.tone === "string" && TONES.includes(line.tone) ? { tone: line.tone as Tone } : {}),
-        ...(typeof line.indent === "number" ? { indent: Math.max(0, Math.min(40, line.indent)) } : {}),
-      },
-    ];
-  });
+  return page.flatMap(
+    (line: { text?: unknown; tone?: unknown; indent?: unknown; cut?: unknown; tail?: unknown } | null) => {
+      if (typeof line?.text !== "string") return [];
+      return [
+        {
+          text: plain(line.text),
+          ...(typeof line.tone === "string" && TONES.includes(line.tone) ? { tone: line.tone as Tone } : {}),
+          ...(line.cut === true ? { cut: true } : {}),
+          ...(typeof line.tail === "string" ? { tail: plain(line.tail) } : {}),
+          ...(typeof line.indent === "number" ? { indent: Math.max(0, Math.min(40, line.indent)) } : {}),
+        },
+      ];
+    },
+  );
 }

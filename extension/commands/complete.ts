@@ -21,7 +21,9 @@ export function completions(
 ): AutocompleteItem[] | null {
   const [, head = "", gap = "", rest = ""] = /^\s*(\S*)(\s*)([\s\S]*)$/.exec(typed) ?? [];
   const items = gap === "" ? subcommandItems(subcommands, head) : argumentItems(runtime, head, rest);
-  return items.length > 0 ? items : null;
+  // What is typed out in full needs no menu: Enter would take the item instead of running the command.
+  const open = items.filter((item) => item.value !== typed.trimStart());
+  return open.length > 0 ? open : null;
 }
 
 function subcommandItems(subcommands: readonly Subcommand[], prefix: string): AutocompleteItem[] {

@@ -67,6 +67,6 @@ export function changePage(session: WatchedSession, name: string, value: unknown
   const lines: Line[] = warnings.map(({ message }) => ({ text: oneLine(message, 300), tone: "warning" }));
   return [
     ...lines,
-    { text: `${name} = ${oneLine(show(now), 300)} for this run`, tone: lines.length > 0 ? "text" : "success" },
+    { text: `For this run: ${name} = ${oneLine(show(now), 300)}`, tone: lines.length > 0 ? "text" : "success" },
   ];
 }

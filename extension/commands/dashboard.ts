@@ -202,7 +202,7 @@ interface Table {
   columns: Column[];
 }
 
-const MIN_NAME = 16;
+const MIN_NAME = 28;
 const MAX_NAME = 48;
 const GAP = 2;
 

@@ -91,10 +91,11 @@ function eventLines(events: readonly WatchdogEvent[], total: number): Page {
 
 /** `HH:MM:SS type summary [first 8 of the hash]` */
 export function eventLine(event: WatchdogEvent): Line {
-  const hash = event.outputHash ? ` [${event.outputHash.slice(0, 8)}]` : "";
   return {
-    text: `${clock(event.at)} ${event.type} ${oneLine(event.summary)}${hash}`,
+    text: `${clock(event.at)} ${event.type} ${oneLine(event.summary)}`,
     tone: event.type === "alert" ? "warning" : event.isError === true ? "error" : "text",
     indent: 2,
+    cut: true,
+    ...(event.outputHash ? { tail: ` [${event.outputHash.slice(0, 8)}]` } : {}),
   };
 }

@@ -2,7 +2,7 @@
 // Knows nothing of what is on it.
 
 import type { Theme } from "@earendil-works/pi-coding-agent";
-import { type Component, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { type Component, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 
 export type Tone = "title" | "text" | "muted" | "dim" | "accent" | "success" | "warning" | "error";
 
@@ -11,6 +11,10 @@ export interface Line {
   tone?: Tone;
   /** Columns from the left; wrapped lines hang below it. */
   indent?: number;
+  /** One row, cut at the edge: for lists in which each line is one thing. */
+  cut?: boolean;
+  /** End of the line, which stays when the text is cut. */
+  tail?: string;
 }
 
 export type Page = readonly Line[];
@@ -19,7 +23,7 @@ const pad = (line: Line): string => " ".repeat(line.indent ?? 0);
 
 /** Without colours: rpc, json and print, and what is stored in the session. */
 export function toText(page: Page): string {
-  return page.map((line) => (line.text === "" ? "" : pad(line) + line.text)).join("\n");
+  return page.map((line) => (line.text === "" ? "" : pad(line) + line.text + (line.tail ?? ""))).join("\n");
 }
 
 /** One line in the colours of the theme. */
@@ -33,7 +37,10 @@ export function layOut(page: Page, theme: Theme, width: number): string[] {
     const room = width - (line.indent ?? 0);
     // On a screen too narrow for the indent, the text is worth more than its place.
     const [left, columns] = room >= 8 ? [pad(line), room] : ["", Math.max(1, width)];
-    return wrapTextWithAnsi(paint(theme, line.text, line.tone), columns).map((row) => left + row);
+    const tail = line.tail ?? "";
+    if (!line.cut) return wrapTextWithAnsi(paint(theme, line.text + tail, line.tone), columns).map((row) => left + row);
+    const text = truncateToWidth(line.text, Math.max(1, columns - visibleWidth(tail)), "…");
+    return [left + paint(theme, truncateToWidth(text + tail, columns, ""), line.tone)];
   });
 }
 
