@@ -453,6 +453,8 @@ export interface WatchdogStore {
   pause(rootId: string, paused: boolean): void;
   paused(rootId: string): boolean;
   stats(): { targets: number; events: number; evicted: number };
+  /** A fast content hash (32 hex digits) for equality within this process: `files` of {@link observeToolResult}. */
+  contentHash(content: string): string;
 }
 
 /** The process-wide store. */

@@ -350,6 +350,6 @@ mod tests {
         assert!(store.take_notice(handle, 5000.0).is_none());
         assert_eq!(call(&mut store, handle, 4, "ls", "a"), 0);
         assert_eq!(store.open("s", 6000.0, Info::default(), config()), handle, "a resumed child keeps its handle");
-        assert_eq!(store.get(handle).unwrap().event_count(), 7, "and its history");
+        assert_eq!(store.get(handle).unwrap().event_count(), 6, "and its history");
     }
 }

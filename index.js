@@ -1,0 +1,176 @@
+// The library: the published API over the native binding. Converts and checks arguments; decides nothing.
+
+import { loadBinding, packageVersion } from "./loader.js";
+
+const native = loadBinding();
+
+export const version = packageVersion;
+
+/** Characters of an output handed to the addon at most: its beginning and its end are what is compared. */
+const CLIP_HEAD = 128 * 1024;
+const CLIP_TAIL = 32 * 1024;
+
+/** @param {string} text */
+function clip(text) {
+  if (text.length <= CLIP_HEAD + CLIP_TAIL) return text;
+  return `${text.slice(0, CLIP_HEAD)}\n${text.slice(-CLIP_TAIL)}`;
+}
+
+/** @param {unknown} value @param {string} name @returns {string} */
+function text(value, name) {
+  if (typeof value === "string") return value;
+  throw new TypeError(`${name} must be a string, not ${value === null ? "null" : typeof value}`);
+}
+
+/** @param {unknown} config */
+function configText(config) {
+  if (config === undefined || config === null) return "{}";
+  if (typeof config === "object" && !Array.isArray(config)) return JSON.stringify(config);
+  throw new TypeError("config must be an object with configuration keys, for example { repeatThreshold: 3 }");
+}
+
+// Configuration ------------------------------------------------------------------------------------------------------
+
+export function resolveConfig(layers) {
+  if (!Array.isArray(layers)) throw new TypeError("layers must be an array of { source, name, text }");
+  return JSON.parse(native.resolveConfig(JSON.stringify(layers)));
+}
+
+export function defaultConfig() {
+  return JSON.parse(native.defaultConfig());
+}
+
+export function configSchema() {
+  return JSON.parse(native.configSchema());
+}
+
+// Text ---------------------------------------------------------------------------------------------------------------
+
+export function normalizeCommand(raw) {
+  return native.normalizeCommand(text(raw, "raw"));
+}
+
+export function normalizeMessage(raw) {
+  return native.normalizeMessage(text(raw, "raw"));
+}
+
+export function hashOutput(raw, options = {}) {
+  const { maxBytes = 65536, previewLines = 20 } = options ?? {};
+  // Escape sequences go before the cut; beyond four times the limit nothing can count.
+  const most = 4 * Math.max(0, maxBytes) + 4096;
+  const given = text(raw, "raw");
+  return native.hashOutput(given.length > most ? given.slice(0, most) : given, maxBytes, previewLines);
+}
+
+// Detection ----------------------------------------------------------------------------------------------------------
+
+const unusedDetectors = new FinalizationRegistry((handle) => native.detectorFree(handle));
+/** Most events cause nothing. */
+const NOTHING = Object.freeze([]);
+
+export class Detector {
+  #handle;
+
+  constructor(config) {
+    this.#handle = native.detectorCreate(configText(config));
+    unusedDetectors.register(this, this.#handle);
+  }
+
+  observe(event) {
+    if (event === null || typeof event !== "object") throw new TypeError("event must be a trace event, see docs/trace.md");
+    const output = event.output;
+    const small = typeof output === "string" && output.length > CLIP_HEAD ? { ...event, output: clip(output) } : event;
+    const findings = native.detectorObserve(this.#handle, JSON.stringify(small));
+    return findings.length === 0 ? NOTHING : findings;
+  }
+
+  tick(at) {
+    const findings = native.detectorTick(this.#handle, at);
+    return findings.length === 0 ? NOTHING : findings;
+  }
+
+  analysis(agent) {
+    return native.detectorAnalysis(this.#handle, agent ?? "");
+  }
+
+  reset() {
+    native.detectorReset(this.#handle);
+  }
+}
+
+export function analyze(events, config) {
+  const detector = new Detector(config);
+  const findings = [];
+  let eventIndex = 0;
+  for (const event of events) {
+    for (const finding of detector.observe(event)) findings.push({ ...finding, eventIndex });
+    eventIndex += 1;
+  }
+  return { findings, analysis: detector.analysis() };
+}
+
+export function detectStuck(events, config, now, sinceAt) {
+  if (!Array.isArray(events)) throw new TypeError("events must be an array of compact events");
+  return native.detectStuck(events, configText(config), now ?? undefined, sinceAt ?? undefined);
+}
+
+export function shouldAlert(lastAlert, analysis, now, cooldownSec) {
+  const { at, evidenceKey } = lastAlert ?? { at: Number.NaN, evidenceKey: "" };
+  return native.shouldAlert(evidenceKey, at, analysis.likelyStuck, analysis.evidenceKey, now, cooldownSec);
+}
+
+// Recorded sessions --------------------------------------------------------------------------------------------------
+
+export async function replayFile(path, options = {}) {
+  const report = await native.replayFile(text(path, "path"), configText(options?.config));
+  const { tokens, usd, findings, ...rest } = report;
+  return {
+    file: path,
+    ...rest,
+    findings: findings.map(({ finding, ...place }) => ({ ...finding, ...place })),
+    usage: { tokens, usd },
+  };
+}
+
+export async function replayCases(path, options = {}) {
+  return native.replayCases(text(path, "path"), configText(options?.config));
+}
+
+// The store ----------------------------------------------------------------------------------------------------------
+
+export const Signal = Object.freeze({ VERDICT: 1, NOTICE: 2 });
+
+export const store = Object.freeze({
+  version: native.version(),
+  open: (sessionId, at, info, config) => native.openTarget(sessionId, at, info, configText(config)),
+  update: native.updateTarget,
+  alias: native.aliasTarget,
+  configure: (handle, config) => native.configureTarget(handle, configText(config)),
+  end: native.endTarget,
+
+  observeUser: native.observeUser,
+  observeAssistant: native.observeAssistant,
+  observeChunk: native.observeChunk,
+  observeUsage: native.observeUsage,
+  observeToolCall: native.observeToolCall,
+  observeToolResult: (handle, at, turn, callId, tool, output, isError, files, blockedBy) =>
+    native.observeToolResult(handle, at, turn, callId, tool, clip(output), isError, files, blockedBy),
+  observeFileChange: native.observeFileChange,
+  observeLifecycle: native.observeLifecycle,
+  note: native.noteEvent,
+  tick: native.tick,
+
+  takeNotice: native.takeNotice,
+  refusal: native.refusal,
+  analysis: native.analysis,
+  requestAlert: native.requestAlert,
+  events: (handle, limit = 50, sinceEventId = "") => native.targetEvents(handle, limit, sinceEventId),
+  target: native.target,
+  targets: (rootId = "", includeCompleted = false) => native.targets(rootId, includeCompleted),
+  lastCommand: native.lastCommand,
+  resolve: (query, rootId = "") => native.resolveTarget(query, rootId),
+  pause: native.pause,
+  paused: native.paused,
+  stats: native.stats,
+  contentHash: native.contentHash,
+});
