@@ -13,7 +13,7 @@ const KEY = "watchdog-debug";
 /** Characters kept of a message: beyond any screen, and little enough to wrap at every frame. */
 const MAX_CHARS = 20_000;
 /** The console takes at most this part of the screen's rows; the rest of a long message is counted. */
-const SCREEN_SHARE = 0.4;
+const SCREEN_SHARE = 0.6;
 const MIN_ROWS = 6;
 
 export type Direction = "sent" | "received";

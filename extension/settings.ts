@@ -116,7 +116,8 @@ class ValueInput implements Component, Focusable {
     this.#key = key;
     this.#theme = theme;
     this.#input.focused = true;
-    this.#input.setValue(value);
+    // Pasted, so that the cursor stands behind the value.
+    this.#input.handleInput(`\x1b[200~${oneLine(value, 4000)}\x1b[201~`);
     this.#input.onEscape = () => close();
     this.#input.onSubmit = (typed) => {
       const parsed = parseValue(key, typed);

@@ -12,16 +12,14 @@ const FIELD = /^(Target|Status|Confidence|Evidence|Last command|Suggested rescue
 export function alertView(text: string, details: unknown, options: MessageRenderOptions, theme: Theme): Component {
   const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(text)?.[1] ?? "";
   const evidence = /^- (.*)$/m.exec(text)?.[1];
-  const tone: Tone =
-    severityOf(details) === "critical" ? "error" : severityOf(details) === "info" ? "muted" : "warning";
+  const severity = severityOf(details);
+  const tone: Tone = severity === "critical" ? "error" : severity === "info" ? "muted" : "warning";
+  const label = paint(theme, theme.bold("Watchdog alert"), tone);
+  // The id is for tools; in two lines there is room for the name only.
+  const name = field("Target").replace(/ \([^()]*\)$/, "") || "unknown target";
   const confidence = field("Confidence");
-  const head = [
-    paint(theme, theme.bold("Watchdog alert"), tone),
-    paint(
-      theme,
-      `${field("Target") || "unknown target"}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}`,
-    ),
-  ].join(" ");
+  const state = `${name}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}`;
+  const head = options.expanded ? label : `${label} ${paint(theme, state)}`;
   const summary = evidence === undefined || evidence === "none" ? noteOf(text) : evidence;
   return new Card(head, { text: summary, tone: "muted" }, colourFields(text), options, theme);
 }

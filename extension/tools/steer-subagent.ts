@@ -58,9 +58,9 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
   const refusal = refusalFor(target, scope);
 
   if (dryRun) {
-    const verdict = refusal === undefined ? "Would be sent" : `Would be refused (${refusal})`;
+    const verdict = refusal === undefined ? "It would be sent." : `It would be refused: ${refusal}.`;
     return {
-      text: `Dry run, nothing was sent. ${verdict} to ${nameOf(target)}:\n${quoted(message, 40, 1000)}`,
+      text: `Dry run for ${nameOf(target)}, nothing was sent. ${verdict} The message:\n${quoted(message, 40, 1000)}`,
       data: { targetId: target.id, dryRun, outcome: "dry_run", reason: refusal, message },
     };
   }
