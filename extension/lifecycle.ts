@@ -1,13 +1,7 @@
 // From session_start to session_shutdown: opens the watch over a session, closes it once, and in between puts changes
 // of configuration and of parentage into effect. Every part that must be undone is undone here.
 
-import type {
-  ExtensionAPI,
-  ExtensionContext,
-  SessionShutdownEvent,
-  SessionStartEvent,
-} from "@earendil-works/pi-coding-agent";
-import { createToolSwitch } from "./active-tools.ts";
+import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "@earendil-works/pi-coding-agent";
 import { tellDue } from "./alerts.ts";
 import { now } from "./clock.ts";
 import type { Guard } from "./guard.ts";
@@ -18,7 +12,6 @@ import { lifecycle, type Sink } from "./observe/sink.ts";
 import { ToolObserver } from "./observe/tools.ts";
 import { Turns } from "./observe/turns.ts";
 import type { Watch } from "./observe.ts";
-import { showOff } from "./off.ts";
 import { post } from "./post.ts";
 import { publishMain } from "./root.ts";
 import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
@@ -29,24 +22,25 @@ import { tellAgain, tellOnce } from "./told.ts";
 /** Parts that show something, or meet the sub-agent packages. */
 export interface Surroundings {
   connect(): BackendConnection;
+  showTools(on: boolean): void;
   chip: { update(): void; clear(): void };
   console: { show(): void; clear(): void };
 }
 
 export interface Lifecycle {
+  start(event: SessionStartEvent, ctx: ExtensionContext): Promise<void>;
+  close(reason: SessionShutdownEvent["reason"]): void;
   /** The session under watch. */
   current(): Watch | null;
 }
 
-export function followLifecycle(
-  pi: ExtensionAPI,
+export function createLifecycle(
   runtime: Runtime,
   guard: Guard,
-  { connect, chip, console }: Surroundings,
+  { connect, showTools, chip, console }: Surroundings,
 ): Lifecycle {
-  const { native } = runtime;
+  const { pi, native } = runtime;
   const { store, Signal } = native;
-  const showTools = createToolSwitch(pi);
   let watch: Watch | null = null;
   let main: MainSession | undefined;
   let connection: BackendConnection | undefined;
@@ -86,10 +80,10 @@ export function followLifecycle(
     const { enabled, debug, idleNoProgressSec } = session.config;
     showTools(enabled);
     ticker.set(working && enabled ? tickEvery(idleNoProgressSec) : 0);
-    if (off && enabled) showOff(session.ctx, false);
+    if (off && enabled) showOff(session.ctx, undefined);
     chip.update();
     off = !enabled;
-    if (off) showOff(session.ctx, true);
+    if (off) showOff(session.ctx, "watchdog: off");
     if (debug && enabled) console.show();
     else console.clear();
   }
@@ -115,6 +109,7 @@ export function followLifecycle(
     const turns = new Turns(ctx.sessionManager.getEntries());
     runtime.session = session;
     watch = {
+      guard,
       session,
       messages: new MessageObserver(sink, session.id, turns, { answered: (text) => runtime.debug("received", text) }),
       tools: new ToolObserver(sink, turns),
@@ -152,9 +147,14 @@ export function followLifecycle(
     runtime.session = null;
   }
 
-  pi.on("session_start", (event, ctx) => guard.runAsync("session_start", () => start(event, ctx)));
-  pi.on("session_shutdown", ({ reason }: SessionShutdownEvent) =>
-    guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
-  );
-  return { current: () => watch };
+  return {
+    start: async (event, ctx) => void (await guard.runAsync("session_start", () => start(event, ctx))),
+    // After a reload a new instance goes on with the session.
+    close: (reason) => guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
+    current: () => watch,
+  };
+}
+
+function showOff(ctx: ExtensionContext, text: string | undefined): void {
+  if (ctx.hasUI) ctx.ui.setStatus("watchdog", text);
 }

@@ -9,6 +9,7 @@ import type { Session } from "./session.ts";
 
 /** A session under watch, from session_start to session_shutdown. */
 export interface Watch {
+  readonly guard: Guard;
   readonly session: Session;
   readonly messages: MessageObserver;
   readonly tools: ToolObserver;
@@ -17,14 +18,14 @@ export interface Watch {
   working(working: boolean): void;
 }
 
-export function observe(pi: ExtensionAPI, guard: Guard, current: () => Watch | null): void {
+export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null }): void {
   /** A handler that runs only under watch and never throws. */
   function watched<E, R = void>(where: string, handle: (watch: Watch, event: E) => R) {
     return (event: E, ctx: ExtensionContext): R | undefined => {
       const watch = current();
       if (watch === null || !watch.session.observing) return undefined;
       watch.session.ctx = ctx;
-      return guard.run(where, () => handle(watch, event));
+      return watch.guard.run(where, () => handle(watch, event));
     };
   }
 
@@ -63,7 +64,7 @@ export function observe(pi: ExtensionAPI, guard: Guard, current: () => Watch | n
   pi.on("tool_result", async (event, ctx) => {
     const watch = current();
     if (watch === null || !watch.session.observing) return;
-    await guard.runAsync("tool_result", () => watch.tools.result(event, ctx.cwd));
+    await watch.guard.runAsync("tool_result", () => watch.tools.result(event, ctx.cwd));
   });
   pi.on(
     "tool_execution_end",

@@ -1,0 +1,81 @@
+// When the extension really begins. Every file that Pi loads for an extension costs its start, so at first only the
+// hooks are there; the rest is loaded when Pi has started and is idle, at the latest when the first prompt comes.
+
+import type { ExtensionAPI, ExtensionContext, SessionStartEvent } from "@earendil-works/pi-coding-agent";
+import type { Watch } from "./observe.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+export interface Stage {
+  /** The session under watch; null before the stage is ready and where nothing is watched. */
+  current(): Watch | null;
+  /** Begins, if it has not, and resolves when it has; with nothing when there is no watchdog. Never rejects. */
+  ready(): Promise<Watchdog | undefined>;
+}
+
+/** Idle time of Pi before loading, ms. Longer than any start takes; nobody waits for it. */
+const IDLE = 250;
+
+const COMPLAINED = Symbol.for("pi-watchdog-supervisor:complained/v1");
+
+/** One load per copy of this module: a child mostly gets the same copy, and begins at once. */
+let code: Promise<typeof import("./watchdog.ts")> | undefined;
+
+export function createStage(pi: ExtensionAPI): Stage {
+  let begun: Promise<Watchdog | undefined> | undefined;
+  let begin: (() => Promise<Watchdog | undefined>) | undefined;
+  let watchdog: Watchdog | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function ready(): Promise<Watchdog | undefined> {
+    clearTimeout(timer);
+    begun ??= begin?.();
+    return begun ?? Promise.resolve(undefined);
+  }
+
+  pi.on("session_start", async (event, ctx) => {
+    begun = undefined;
+    begin = async () => {
+      try {
+        code ??= import("./watchdog.ts");
+        const { createWatchdog } = await code;
+        watchdog ??= await createWatchdog(pi);
+        await watchdog.start(event, ctx);
+        return watchdog;
+      } catch (error) {
+        complain(ctx, error);
+        return undefined;
+      }
+    };
+    if (code === undefined && canWait(event, ctx)) timer = setTimeout(ready, IDLE).unref();
+    else await ready();
+  });
+  // These come before anything that must be observed.
+  pi.on("input", async () => void (await ready()));
+  pi.on("before_agent_start", async () => void (await ready()));
+  pi.on("agent_start", async () => void (await ready()));
+  pi.on("session_shutdown", async (event) => {
+    clearTimeout(timer);
+    begin = undefined;
+    await begun;
+    watchdog?.close(event.reason);
+  });
+
+  return { current: () => watchdog?.current() ?? null, ready };
+}
+
+/** Not where messages of the watchdog are about to be shown again, which need their renderers. */
+function canWait(event: SessionStartEvent, ctx: ExtensionContext): boolean {
+  return (
+    event.reason === "startup" && !ctx.sessionManager.getEntries().some((entry) => entry.type === "custom_message")
+  );
+}
+
+/** Once per process: a child would say the same again, and has no terminal to say it on. */
+function complain(ctx: ExtensionContext, error: unknown): void {
+  const shared = globalThis as unknown as Record<symbol, boolean | undefined>;
+  if (shared[COMPLAINED]) return;
+  shared[COMPLAINED] = true;
+  const message = `Watchdog: nothing is watched. ${error instanceof Error ? error.message : String(error)}`;
+  if (ctx.hasUI) ctx.ui.notify(message, "error");
+  else console.error(message);
+}

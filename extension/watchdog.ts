@@ -1,0 +1,43 @@
+// The watchdog of one extension instance: what is wired to what. Loaded when the first session begins to work.
+
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import * as native from "../index.js";
+import { debugConsole } from "./console.ts";
+import { createGuard } from "./guard.ts";
+import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
+import { registerRenderers } from "./render.ts";
+import { findMain } from "./root.ts";
+import type { Runtime } from "./runtime.ts";
+import { statusChip } from "./status.ts";
+import { connectBackends } from "./subagents/index.ts";
+import { tellOnce } from "./told.ts";
+import { createToolSwitch } from "./tool-switch.ts";
+import { registerTools } from "./tools.ts";
+
+export interface Watchdog extends Lifecycle {
+  readonly runtime: Runtime;
+}
+
+export function createWatchdog(pi: ExtensionAPI): Watchdog {
+  const runtime: Runtime = {
+    pi,
+    native,
+    session: null,
+    main: () => (runtime.session === null ? undefined : findMain(runtime.session.rootId)),
+    debug: (direction, text) => {
+      if (runtime.session?.config.debug) console.record(direction, text);
+    },
+  };
+  const console = debugConsole(runtime);
+  const guard = createGuard((message) => {
+    if (runtime.session?.isMain) tellOnce(runtime.session.ctx, [message]);
+  });
+  registerRenderers(runtime);
+  const lifecycle = createLifecycle(runtime, guard, {
+    connect: () => connectBackends(runtime),
+    showTools: createToolSwitch(pi, () => registerTools(runtime)),
+    chip: statusChip(runtime),
+    console,
+  });
+  return { runtime, ...lifecycle };
+}
