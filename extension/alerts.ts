@@ -11,12 +11,29 @@ import type { Session } from "./session.ts";
 
 /** Tells what is due for a session. */
 export function tellDue(runtime: Runtime, session: Session): void {
-  const notice = runtime.native.store.takeNotice(session.handle, now());
-  if (notice === null) return;
+  const due = takeAll(runtime, session);
+  if (due.length === 0) return;
   session.relate();
-  if (session.isMain) tellSelf(runtime, session, notice);
-  else findMain(session.rootId)?.deliver(notice);
+  const main = session.isMain ? undefined : findMain(session.rootId);
+  for (const notice of due) {
+    if (session.isMain) tellSelf(runtime, session, notice);
+    else main?.deliver(notice);
+  }
 }
+
+/** All that is due; of what is said about the present, which is one state, only the gravest. */
+function takeAll(runtime: Runtime, session: Session): Notice[] {
+  const over: Notice[] = [];
+  let stuck: Notice | undefined;
+  for (;;) {
+    const notice = runtime.native.store.takeNotice(session.handle, now());
+    if (notice === null) return stuck === undefined ? over : [...over, stuck];
+    if (notice.kind === "over") over.push(notice);
+    else if (stuck === undefined || GRAVITY[notice.severity] > GRAVITY[stuck.severity]) stuck = notice;
+  }
+}
+
+const GRAVITY = { info: 0, warning: 1, critical: 2 } as const;
 
 /** The agent is its own main agent: it is told by a message that its next model call carries. */
 function tellSelf(runtime: Runtime, session: Session, notice: Notice): void {

@@ -6,7 +6,15 @@ import type { ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "..
 import { now } from "./clock.ts";
 import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
 import type { OverrideSource } from "./overrides.ts";
-import { findParent, forgetSteers, type LiveSession, liveSessions, type Parentage, publishLive } from "./root.ts";
+import {
+  findMain,
+  findParent,
+  forgetSteers,
+  type LiveSession,
+  liveSessions,
+  type Parentage,
+  publishLive,
+} from "./root.ts";
 import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
 import type { SubagentBackend } from "./subagents/backend.ts";
 
@@ -84,7 +92,11 @@ export class Session implements WatchedSession {
 
   /** A package may learn only later whose child a session is. */
   relate(): void {
-    if (this.#parent !== undefined) return;
+    if (this.#parent !== undefined) {
+      // Being asked, the main session looks at the agent: one that is resumed tells nobody else, and its target has ended.
+      findMain(this.rootId)?.child(this.id);
+      return;
+    }
     this.#parent = findParent(this.id, this.#parentFile);
     if (this.#parent === undefined) return;
     this.#native.store.update(this.handle, this.#info());
