@@ -119,7 +119,7 @@ test("steering by the tool is dry by default, refused in main_only and on an unk
 
   const dry = await family.call("watchdog_steer_subagent", { targetId: a, message: "Look elsewhere." });
   assert.equal(dry.data.outcome, "dry_run");
-  assert.match(dry.text, /^Dry run, nothing was sent\. .*\n> Look elsewhere\.$/s);
+  assert.match(dry.text, /^Dry run[^\n]* nothing was sent[^\n]*\n> Look elsewhere\.$/);
   const real = { targetId: a, message: "Look elsewhere.", dryRun: false };
   const refused = await family.call("watchdog_steer_subagent", real);
   assert.equal(refused.isError, true);
