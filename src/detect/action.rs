@@ -11,13 +11,21 @@ use super::command::{self, Line};
 use crate::text::{fast, normalize_command};
 
 /// Argument names that explain a call to people or bound its run time, and do not change what is asked.
-const COSMETIC: [&str; 9] =
-    ["description", "reason", "label", "timeout", "timeout_ms", "timeoutMs", "explanation", "justification", "rationale"];
+const COSMETIC: [&str; 9] = [
+    "description",
+    "reason",
+    "label",
+    "timeout",
+    "timeout_ms",
+    "timeoutMs",
+    "explanation",
+    "justification",
+    "rationale",
+];
 
 /// Arguments that name what a call is about, most telling first.
-const MAIN_ARGUMENTS: [&str; 12] = [
-    "path", "file_path", "filePath", "file", "pattern", "query", "url", "uri", "regex", "name", "id", "prompt",
-];
+const MAIN_ARGUMENTS: [&str; 12] =
+    ["path", "file_path", "filePath", "file", "pattern", "query", "url", "uri", "regex", "name", "id", "prompt"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolClass {

@@ -43,12 +43,7 @@ impl StuckAnalysis {
             1 => Confidence::Medium,
             _ => Confidence::High,
         };
-        Self {
-            likely_stuck: !evidence.is_empty(),
-            confidence,
-            evidence_key: evidence_key(&evidence),
-            evidence,
-        }
+        Self { likely_stuck: !evidence.is_empty(), confidence, evidence_key: evidence_key(&evidence), evidence }
     }
 
     pub fn reasons(&self) -> impl Iterator<Item = &str> {

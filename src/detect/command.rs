@@ -70,8 +70,10 @@ impl<'a> Words<'a> {
 
     fn polls(&self) -> bool {
         match self.program() {
-            "sleep" | "watch" | "wait" | "curl" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs" | "top"
-            | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => true,
+            "sleep" | "watch" | "wait" | "curl" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs"
+            | "top" | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => {
+                true
+            }
             "tail" => true,
             "gh" => matches!(self.verb(), "run" | "pr" | "workflow") && !self.has(&["create", "merge", "edit"]),
             "kubectl" | "oc" => matches!(self.verb(), "get" | "rollout" | "wait" | "logs" | "describe" | "top"),
@@ -88,30 +90,64 @@ impl<'a> Words<'a> {
             "cargo" => matches!(self.verb(), "check" | "clippy"),
             "go" => self.verb() == "vet",
             "deno" => self.verb() == "check",
-            "npm" | "pnpm" | "yarn" | "bun" => {
-                self.0.iter().any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc"))
-            }
+            "npm" | "pnpm" | "yarn" | "bun" => self
+                .0
+                .iter()
+                .any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc")),
             _ => false,
         }
     }
 
     fn mutates(&self) -> bool {
         match self.program() {
-            "mv" | "cp" | "rm" | "mkdir" | "rmdir" | "touch" | "ln" | "chmod" | "chown" | "tee" | "patch" | "install"
-            | "rsync" | "unzip" | "dd" | "truncate" | "kill" | "pkill" | "killall" | "psql" | "sqlite3" => true,
+            "mv" | "cp" | "rm" | "mkdir" | "rmdir" | "touch" | "ln" | "chmod" | "chown" | "tee" | "patch"
+            | "install" | "rsync" | "unzip" | "dd" | "truncate" | "kill" | "pkill" | "killall" | "psql" | "sqlite3" => {
+                true
+            }
             "git" => matches!(
                 self.verb(),
-                "add" | "commit" | "checkout" | "switch" | "merge" | "rebase" | "reset" | "stash" | "apply" | "am" | "mv"
-                    | "cherry-pick" | "pull" | "push" | "clone" | "rm" | "restore" | "tag" | "revert" | "init" | "clean"
+                "add"
+                    | "commit"
+                    | "checkout"
+                    | "switch"
+                    | "merge"
+                    | "rebase"
+                    | "reset"
+                    | "stash"
+                    | "apply"
+                    | "am"
+                    | "mv"
+                    | "cherry-pick"
+                    | "pull"
+                    | "push"
+                    | "clone"
+                    | "rm"
+                    | "restore"
+                    | "tag"
+                    | "revert"
+                    | "init"
+                    | "clean"
                     | "worktree"
             ),
-            "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "apt" | "apt-get" | "brew" | "gem" | "composer"
-            | "poetry" => matches!(
+            "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "apt" | "apt-get" | "brew" | "gem"
+            | "composer" | "poetry" => matches!(
                 self.verb(),
-                "install" | "add" | "remove" | "uninstall" | "ci" | "i" | "update" | "upgrade" | "sync" | "link" | "publish"
+                "install"
+                    | "add"
+                    | "remove"
+                    | "uninstall"
+                    | "ci"
+                    | "i"
+                    | "update"
+                    | "upgrade"
+                    | "sync"
+                    | "link"
+                    | "publish"
             ),
             "cargo" => matches!(self.verb(), "add" | "remove" | "install" | "update" | "fix" | "new" | "init"),
-            "sed" | "perl" | "ruby" => self.0.iter().skip(1).any(|word| word.starts_with("-i") || *word == "--in-place"),
+            "sed" | "perl" | "ruby" => {
+                self.0.iter().skip(1).any(|word| word.starts_with("-i") || *word == "--in-place")
+            }
             "tar" => self.0.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
             "docker" | "podman" => matches!(self.verb(), "run" | "build" | "rm" | "start" | "stop" | "up" | "compose"),
             "kubectl" => matches!(self.verb(), "apply" | "delete" | "create" | "scale" | "patch"),
@@ -145,19 +181,22 @@ fn redirects_to_file(line: &str) -> bool {
 }
 
 /// Words of a tool name that mark a call as asking how something is getting on.
-const POLL_WORDS: [&str; 7] = ["poll", "wait", "await", "status", "monitor", "watch", "output"];
+const POLL_WORDS: [&str; 8] = ["poll", "wait", "await", "sleep", "status", "monitor", "watch", "output"];
 
 /// A tool that is no shell: polls by its own name, or because it is asked to.
 pub fn tool_polls(tool: &str, args: &Value) -> bool {
     let asked = ["action", "op", "operation", "mode", "method"].iter().any(|name| {
-        args.get(*name).and_then(Value::as_str).is_some_and(|what| POLL_WORDS.contains(&what.to_ascii_lowercase().as_str()))
+        args.get(*name)
+            .and_then(Value::as_str)
+            .is_some_and(|what| POLL_WORDS.contains(&what.to_ascii_lowercase().as_str()))
     });
     asked || words_of_name(tool).any(|word| POLL_WORDS.contains(&word.as_str()))
 }
 
 pub fn is_typecheck_tool(tool: &str) -> bool {
     let words: Vec<String> = words_of_name(tool).collect();
-    words.iter().any(|word| word == "typecheck" || word == "tsc") || words.windows(2).any(|pair| pair == ["type", "check"])
+    words.iter().any(|word| word == "typecheck" || word == "tsc")
+        || words.windows(2).any(|pair| pair == ["type", "check"])
 }
 
 /// `checkStatus`, `check_status` and `check-status` are the words check and status.
@@ -199,14 +238,23 @@ mod tests {
         ] {
             assert!(Line::understand(line).polls, "{line}");
         }
-        for line in ["git status", "ls", "rg TOKEN src", "npm test", "gh pr create --fill", "docker run x", "echo sleep"] {
+        for line in
+            ["git status", "ls", "rg TOKEN src", "npm test", "gh pr create --fill", "docker run x", "echo sleep"]
+        {
             assert!(!Line::understand(line).polls, "{line}");
         }
     }
 
     #[test]
     fn type_checkers_are_known_behind_wrappers() {
-        for line in ["tsc --noEmit", "npx tsc -p .", "cd web && npm run typecheck", "cargo check", "mypy src", "NODE_ENV=x pnpm type-check"] {
+        for line in [
+            "tsc --noEmit",
+            "npx tsc -p .",
+            "cd web && npm run typecheck",
+            "cargo check",
+            "mypy src",
+            "NODE_ENV=x pnpm type-check",
+        ] {
             assert!(Line::understand(line).typecheck, "{line}");
         }
         for line in ["npm run build", "cargo test", "cat tsc.log", "go build ./..."] {
@@ -216,10 +264,27 @@ mod tests {
 
     #[test]
     fn lines_that_change_something_are_told_from_lines_that_look() {
-        for line in ["git commit -am x", "sed -i s/a/b/ f", "echo x > out.txt", "npm ci", "rm -rf build", "cat a >> b", "make 2>&1 > log.txt"] {
+        for line in [
+            "git commit -am x",
+            "sed -i s/a/b/ f",
+            "echo x > out.txt",
+            "npm ci",
+            "rm -rf build",
+            "cat a >> b",
+            "make 2>&1 > log.txt",
+        ] {
             assert!(Line::understand(line).mutates, "{line}");
         }
-        for line in ["git status", "cat a", "rg 'a > b' src", "make 2>&1", "ls > /dev/null", "awk '$1>3' f", "sed -n 3p f", "git log"] {
+        for line in [
+            "git status",
+            "cat a",
+            "rg 'a > b' src",
+            "make 2>&1",
+            "ls > /dev/null",
+            "awk '$1>3' f",
+            "sed -n 3p f",
+            "git log",
+        ] {
             assert!(!Line::understand(line).mutates, "{line}");
         }
     }
@@ -234,7 +299,11 @@ mod tests {
         for tool in ["read", "list_files", "outputs", "statusbar"] {
             assert!(!tool_polls(tool, &none), "{tool}");
         }
-        assert!(is_typecheck_tool("TypeCheck") && is_typecheck_tool("run_typecheck") && !is_typecheck_tool("check_types_of"));
+        assert!(
+            is_typecheck_tool("TypeCheck")
+                && is_typecheck_tool("run_typecheck")
+                && !is_typecheck_tool("check_types_of")
+        );
     }
 
     #[test]

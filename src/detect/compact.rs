@@ -23,7 +23,12 @@ pub struct CompactEvent<'a> {
 }
 
 /// Events at or before `since_at` (the last alert) do not count. `now` serves rules about time only.
-pub fn detect_stuck(events: &[CompactEvent<'_>], config: &Config, now: Option<f64>, since_at: Option<f64>) -> StuckAnalysis {
+pub fn detect_stuck(
+    events: &[CompactEvent<'_>],
+    config: &Config,
+    now: Option<f64>,
+    since_at: Option<f64>,
+) -> StuckAnalysis {
     let mut engine = Engine::new(Arc::new(config.clone()));
     let since = since_at.unwrap_or(f64::NEG_INFINITY);
     // Without turns every call is a round of its own. High numbers: they never meet a real one.

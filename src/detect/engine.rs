@@ -185,10 +185,8 @@ impl Engine {
         if matches!(stop, StopReason::Error | StopReason::Aborted) {
             return;
         }
-        let body = pair(
-            fast(text::normalize_message(text).as_bytes()),
-            fast(text::normalize_message(thinking).as_bytes()),
-        );
+        let body =
+            pair(fast(text::normalize_message(text).as_bytes()), fast(text::normalize_message(thinking).as_bytes()));
         self.message = Some((body, text.trim().is_empty() && thinking.trim().is_empty(), turn));
         self.round.message = Some(body);
         if matches!(stop, StopReason::Stop | StopReason::Length) {
@@ -249,7 +247,7 @@ impl Engine {
     ) {
         let pending = self.take_pending(at, turn, call_id, tool, out);
         let (outcome, shape) = self.outcome_of(&pending.action, result);
-        let outage = result.is_error && is_outage(result.output);
+        let outage = is_outage(result.output, result.is_error);
         self.step(at, &pending, Outcome { outcome, shape, is_error: result.is_error, outage }, files, out);
     }
 
@@ -268,7 +266,9 @@ impl Engine {
 
     /// A refusal by a guard says nothing of the question: the call counts as answered like before.
     fn outcome_of(&mut self, action: &Action, result: &Result<'_>) -> (u128, u128) {
-        if result.blocked && let Some(&outcome) = self.latest.get(action.hash) {
+        if result.blocked
+            && let Some(&outcome) = self.latest.get(action.hash)
+        {
             return (outcome, outcome);
         }
         let (outcome, shape) = outcome(result.output, result.is_error);
@@ -276,7 +276,14 @@ impl Engine {
         (outcome, shape)
     }
 
-    fn step(&mut self, at: f64, pending: &Pending, outcome: Outcome, files: &[crate::trace::FileState<'_>], out: &mut Observed) {
+    fn step(
+        &mut self,
+        at: f64,
+        pending: &Pending,
+        outcome: Outcome,
+        files: &[crate::trace::FileState<'_>],
+        out: &mut Observed,
+    ) {
         let action = &pending.action;
         out.action = Some(Arc::clone(action));
         let progress = self.history.take(action, outcome.outcome, outcome.is_error, files);
@@ -365,7 +372,14 @@ impl Engine {
     }
 
     /// A step from an already compact source: its outcome is a hash.
-    pub(crate) fn compact_result(&mut self, at: f64, turn: u32, call_id: &str, outcome: u128, is_error: bool) -> Observed {
+    pub(crate) fn compact_result(
+        &mut self,
+        at: f64,
+        turn: u32,
+        call_id: &str,
+        outcome: u128,
+        is_error: bool,
+    ) -> Observed {
         let mut out = Observed::default();
         let pending = self.take_pending(at, turn, call_id, "", &mut out);
         self.step(at, &pending, Outcome { outcome, shape: outcome, is_error, outage: false }, &[], &mut out);
@@ -433,21 +447,18 @@ fn ends(output: &str) -> (&str, &str) {
     if output.len() <= MAX_OUTPUT {
         return (output, "");
     }
-    let head = floor_boundary(output, MAX_OUTPUT);
-    let tail = floor_boundary(output, (output.len() - MAX_TAIL).max(head));
+    let head = output.floor_char_boundary(MAX_OUTPUT);
+    let tail = output.floor_char_boundary((output.len() - MAX_TAIL).max(head));
     (&output[..head], &output[tail..])
 }
 
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
+/// Longest text that is taken for the account of an outage although the call succeeded.
+const BRIEF: usize = 300;
 
-/// The provider or a service is overloaded or down: nothing that the agent repeats out of confusion.
-fn is_outage(output: &str) -> bool {
-    const MARKS: [&str; 7] = [
+/// The provider or a service is overloaded or down: nothing that the agent repeats out of confusion. A tool may have
+/// wrapped that into a success; then both the status and its name must stand in a brief answer.
+fn is_outage(output: &str, is_error: bool) -> bool {
+    const NAMES: [&str; 7] = [
         "too many requests",
         "rate limit",
         "service unavailable",
@@ -456,8 +467,12 @@ fn is_outage(output: &str) -> bool {
         "gateway timeout",
         "internal server error",
     ];
-    let head = &output[..floor_boundary(output, output.len().min(400))];
-    let head = head.to_ascii_lowercase();
-    MARKS.iter().any(|mark| head.contains(mark))
-        || head.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "429" | "502" | "503" | "504" | "529"))
+    const CODES: [&str; 6] = ["429", "500", "502", "503", "504", "529"];
+    if !is_error && output.len() > BRIEF {
+        return false;
+    }
+    let head = output[..output.floor_char_boundary(400)].to_ascii_lowercase();
+    let named = NAMES.iter().any(|name| head.contains(name));
+    let coded = || head.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
+    named && (is_error || coded())
 }

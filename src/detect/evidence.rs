@@ -76,5 +76,7 @@ pub struct Report {
     pub members: Vec<u128>,
     /// Rounds between two notices of one incident, before doubling: threshold × period.
     pub distance: u32,
+    /// Certain enough to be seen, too early to interrupt: the first notice is only a remark.
+    pub early: bool,
     pub cost: LoopCost,
 }

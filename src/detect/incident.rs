@@ -58,6 +58,9 @@ struct Incident {
     /// Rounds with a report since the latest notice.
     rounds: u32,
     notices: u32,
+    /// Everything reported so far is early; and it was remarked on.
+    early: bool,
+    remarked: bool,
     last_round: u64,
     /// Rounds without a report after which it is over.
     patience: u64,
@@ -146,12 +149,14 @@ impl Incidents {
             incident.triggers.contains(&report.evidence.trigger)
                 || report.members.iter().any(|member| incident.members.contains(member))
         };
-        let found = self.list.iter().position(|i| i.active && belongs(i)).or_else(|| self.list.iter().position(belongs));
+        let found =
+            self.list.iter().position(|i| i.active && belongs(i)).or_else(|| self.list.iter().position(belongs));
         if let Some(index) = found {
             return index;
         }
         if self.list.len() >= REMEMBERED {
-            let oldest = self.list.iter().enumerate().min_by_key(|(_, i)| (i.active, i.last_round)).map_or(0, |(i, _)| i);
+            let oldest =
+                self.list.iter().enumerate().min_by_key(|(_, i)| (i.active, i.last_round)).map_or(0, |(i, _)| i);
             self.list.remove(oldest);
         }
         self.list.push(Incident::new(report.evidence.trigger));
@@ -185,6 +190,8 @@ impl Incident {
             distance: 1,
             rounds: 0,
             notices: 0,
+            early: true,
+            remarked: false,
             last_round: 0,
             patience: PATIENCE,
             active: false,
@@ -194,18 +201,23 @@ impl Incident {
     fn absorb(&mut self, report: Report, round: u64) {
         if !self.active {
             self.active = true;
+            self.early = true;
+            self.remarked = false;
             self.cost = LoopCost::default();
         }
         if self.last_round != round || self.rounds == 0 {
             self.rounds += 1;
         }
         self.last_round = round;
+        self.early &= report.early;
         self.distance = report.distance.max(1);
         self.patience = PATIENCE.max(2 * u64::from(report.evidence.period));
         if report.cost.rounds >= self.cost.rounds {
             self.cost = report.cost;
         }
-        for (known, new) in [(&mut self.members, report.members.as_slice()), (&mut self.triggers, &[report.evidence.trigger])] {
+        for (known, new) in
+            [(&mut self.members, report.members.as_slice()), (&mut self.triggers, &[report.evidence.trigger])]
+        {
             for part in new {
                 if !known.contains(part) && known.len() < MAX_PARTS {
                     known.push(*part);
@@ -219,8 +231,11 @@ impl Incident {
         }
     }
 
-    /// Told at first, then at doubling distance.
+    /// Told at first, then at doubling distance. What is only early is remarked on once.
     fn due(&mut self, at: f64) -> Option<Finding> {
+        if self.early {
+            return (!std::mem::replace(&mut self.remarked, true)).then(|| self.finding(Severity::Info, at, false));
+        }
         let wanted = match self.notices {
             0 => 1,
             notices => self.distance.saturating_mul(1 << (notices - 1).min(20)),

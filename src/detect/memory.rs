@@ -49,7 +49,6 @@ impl<V> Memory<V> {
         let old = &mut self.old;
         self.young.entry(key).or_insert_with(|| old.remove(&key).unwrap_or_else(make))
     }
-
 }
 
 impl Memory<()> {

@@ -98,7 +98,12 @@ pub struct JsCompactEvent {
 }
 
 #[napi(catch_unwind, ts_args_type = "events: Array<JsCompactEvent>, config: string, now?: number, sinceAt?: number")]
-pub fn detect_stuck(events: Vec<JsCompactEvent>, config: Text, now: Option<f64>, since_at: Option<f64>) -> Result<JsAnalysis> {
+pub fn detect_stuck(
+    events: Vec<JsCompactEvent>,
+    config: Text,
+    now: Option<f64>,
+    since_at: Option<f64>,
+) -> Result<JsAnalysis> {
     let config = Config::from_partial_json(&owned(config)?);
     let events: Vec<CompactEvent<'_>> = events
         .iter()
@@ -117,7 +122,10 @@ pub fn detect_stuck(events: Vec<JsCompactEvent>, config: Text, now: Option<f64>,
     Ok(detect_compact(&events, &config, now, since_at).into())
 }
 
-#[napi(catch_unwind, ts_args_type = "lastKey: string, lastAt: number, stuck: boolean, key: string, now: number, cooldownSec: number")]
+#[napi(
+    catch_unwind,
+    ts_args_type = "lastKey: string, lastAt: number, stuck: boolean, key: string, now: number, cooldownSec: number"
+)]
 pub fn should_alert(last_key: Text, last_at: f64, stuck: bool, key: Text, now: f64, cooldown_sec: f64) -> Result<bool> {
     with_texts([last_key, key], |[last_key, key]| {
         // No last alert is told by a time that is no number.

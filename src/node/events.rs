@@ -24,7 +24,14 @@ pub fn observe_user(handle: u32, at: f64, text: Text, synthetic: bool) -> Result
     catch_unwind,
     ts_args_type = "handle: number, at: number, turn: number, text: string, thinking: string, stopReason: string"
 )]
-pub fn observe_assistant(handle: u32, at: f64, turn: u32, text: Text, thinking: Text, stop_reason: Text) -> Result<u32> {
+pub fn observe_assistant(
+    handle: u32,
+    at: f64,
+    turn: u32,
+    text: Text,
+    thinking: Text,
+    stop_reason: Text,
+) -> Result<u32> {
     with_texts([text, thinking, stop_reason], |[text, thinking, stop]| {
         let stop_reason = StopReason::parse(stop);
         observe(handle, at, &EventKind::Assistant { turn, text, thinking, stop_reason, usage: None })
@@ -40,7 +47,15 @@ pub fn observe_chunk(handle: u32, at: f64, turn: u32, text: Text) -> Result<u32>
     catch_unwind,
     ts_args_type = "handle: number, at: number, input: number, output: number, cacheRead: number, cacheWrite: number, usd: number"
 )]
-pub fn observe_usage(handle: u32, _at: f64, input: f64, output: f64, cache_read: f64, cache_write: f64, usd: f64) -> u32 {
+pub fn observe_usage(
+    handle: u32,
+    _at: f64,
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+    usd: f64,
+) -> u32 {
     // A broken number from a provider must not spoil the sums.
     let clean = |value: f64| if value.is_finite() && value > 0.0 { value } else { 0.0 };
     let usage = Usage {
@@ -93,10 +108,7 @@ pub fn observe_tool_result(
     })
 }
 
-#[napi(
-    catch_unwind,
-    ts_args_type = "handle: number, at: number, path: string, hashBefore: string, hashAfter: string"
-)]
+#[napi(catch_unwind, ts_args_type = "handle: number, at: number, path: string, hashBefore: string, hashAfter: string")]
 pub fn observe_file_change(handle: u32, at: f64, path: Text, hash_before: Text, hash_after: Text) -> Result<u32> {
     with_texts([path, hash_before, hash_after], |[path, before, after]| {
         observe(handle, at, &EventKind::FileChange { path, hash_before: some(before), hash_after: some(after) })

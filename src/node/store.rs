@@ -105,7 +105,10 @@ pub fn end_target(handle: u32, at: f64, status: Text) -> Result<()> {
 pub fn note_event(handle: u32, at: f64, kind: Text, summary: Text) -> Result<()> {
     with_texts([kind, summary], |[kind, summary]| {
         let kind = Kind::parse(kind).ok_or_else(|| {
-            Error::new(Status::InvalidArg, format!("unknown event type {kind:?}; the types are in index.d.ts, WatchdogEventType"))
+            Error::new(
+                Status::InvalidArg,
+                format!("unknown event type {kind:?}; the types are in index.d.ts, WatchdogEventType"),
+            )
         })?;
         Store::with_global(|store| {
             if let Some(target) = store.get_mut(handle) {
@@ -193,7 +196,10 @@ pub fn target_events(handle: u32, limit: u32, since_event_id: Text) -> Result<Ve
                 id => Some(sequence_of(id, &target.id).ok_or_else(|| {
                     Error::new(
                         Status::InvalidArg,
-                        format!("{id:?} is no event of this target; its ids are {}-1, {}-2 and so on", target.id, target.id),
+                        format!(
+                            "{id:?} is no event of this target; its ids are {}-1, {}-2 and so on",
+                            target.id, target.id
+                        ),
                     )
                 })?),
             };
@@ -245,9 +251,8 @@ pub struct NotResolved {
 pub fn resolve_target(query: Text, root_id: Text) -> Result<Either<Resolved, NotResolved>> {
     with_texts([query, root_id], |[query, root]| {
         let root = (!root.is_empty()).then_some(root);
-        let failed = |reason: &str, candidates| {
-            Either::B(NotResolved { ok: false, reason: reason.to_owned(), candidates })
-        };
+        let failed =
+            |reason: &str, candidates| Either::B(NotResolved { ok: false, reason: reason.to_owned(), candidates });
         Store::with_global(|store| match store.resolve(query, root) {
             Ok(handle) => {
                 let id = store.get(handle).map(|target| target.id.clone()).unwrap_or_default();

@@ -95,7 +95,13 @@ impl Arena {
         let mut written = 0;
         // SAFETY: the buffer holds SHORT bytes from `start`; N-API writes at most that many, the final NUL included.
         let status = unsafe {
-            sys::napi_get_value_string_utf8(text.env, text.value, self.utf8[start..].as_mut_ptr().cast(), SHORT, &raw mut written)
+            sys::napi_get_value_string_utf8(
+                text.env,
+                text.value,
+                self.utf8[start..].as_mut_ptr().cast(),
+                SHORT,
+                &raw mut written,
+            )
         };
         check(status)?;
         if written < SHORT - SLACK {
@@ -109,13 +115,21 @@ impl Arena {
     fn read_long(&mut self, text: Text) -> Result<()> {
         let mut length = 0;
         // SAFETY: with no buffer N-API only reports the length.
-        check(unsafe { sys::napi_get_value_string_utf16(text.env, text.value, std::ptr::null_mut(), 0, &raw mut length) })?;
+        check(unsafe {
+            sys::napi_get_value_string_utf16(text.env, text.value, std::ptr::null_mut(), 0, &raw mut length)
+        })?;
         let length = length.min(LONGEST);
         self.utf16.resize(length + 1, 0);
         let mut written = 0;
         // SAFETY: the buffer holds `length + 1` units, the final NUL included.
         check(unsafe {
-            sys::napi_get_value_string_utf16(text.env, text.value, self.utf16.as_mut_ptr(), length + 1, &raw mut written)
+            sys::napi_get_value_string_utf16(
+                text.env,
+                text.value,
+                self.utf16.as_mut_ptr(),
+                length + 1,
+                &raw mut written,
+            )
         })?;
         let start = self.utf8.len();
         self.utf8.resize(start + written * 3, 0);

@@ -239,7 +239,15 @@ mod tests {
         target.observe(at, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: &args })
             | target.observe(
                 at,
-                &EventKind::ToolResult { turn, call_id: "c", tool: "bash", output, is_error: false, files: &[], blocked_by: None },
+                &EventKind::ToolResult {
+                    turn,
+                    call_id: "c",
+                    tool: "bash",
+                    output,
+                    is_error: false,
+                    files: &[],
+                    blocked_by: None,
+                },
             )
     }
 

@@ -125,6 +125,7 @@ impl Cycle {
                 },
                 members,
                 distance: wanted * period as u32,
+                early: false,
                 cost: run.cost,
             });
             return;

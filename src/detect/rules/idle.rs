@@ -67,6 +67,7 @@ impl Rule for Idle {
                 },
                 members: Vec::new(),
                 distance: MIN_TOOL_EVENTS,
+                early: false,
                 cost: LoopCost {
                     rounds: self.rounds,
                     tokens: self.spent.total_tokens(),

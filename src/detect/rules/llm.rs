@@ -70,7 +70,14 @@ impl Rule for Messages {
     }
 }
 
-fn report(row: &Row, kind: EvidenceType, members: &[u128], threshold: u32, context: &Context<'_>, reports: &mut Vec<Report>) {
+fn report(
+    row: &Row,
+    kind: EvidenceType,
+    members: &[u128],
+    threshold: u32,
+    context: &Context<'_>,
+    reports: &mut Vec<Report>,
+) {
     if threshold == 0 || row.count < threshold.max(2) {
         return;
     }
@@ -88,6 +95,7 @@ fn report(row: &Row, kind: EvidenceType, members: &[u128], threshold: u32, conte
         },
         members: members.to_vec(),
         distance: threshold,
+        early: false,
         cost: row.cost,
     });
 }

@@ -140,6 +140,7 @@ impl Repeat {
                 },
                 members: vec![step.action.hash],
                 distance: changing,
+                early: false,
                 cost: streak.changes_cost,
             });
         }
@@ -162,16 +163,14 @@ fn report_same(step: &Step, streak: &Streak, threshold: u32, reports: &mut Vec<R
         last_at: step.at,
         trigger,
     };
-    let report = |evidence| Report { evidence, members: vec![step.action.hash], distance: threshold, cost: streak.cost };
+    let report = |evidence| Report {
+        evidence,
+        members: vec![step.action.hash],
+        distance: threshold,
+        early: false,
+        cost: streak.cost,
+    };
     let count = times(streak.count);
-    reports.push(report(evidence(
-        EvidenceType::RepeatedCommand,
-        format!("{what} repeated {count}"),
-        step.action.hash,
-    )));
-    reports.push(report(evidence(
-        EvidenceType::RepeatedOutput,
-        format!("same output repeated {count}"),
-        step.hash(),
-    )));
+    reports.push(report(evidence(EvidenceType::RepeatedCommand, format!("{what} repeated {count}"), step.action.hash)));
+    reports.push(report(evidence(EvidenceType::RepeatedOutput, format!("same output repeated {count}"), step.hash())));
 }

@@ -66,7 +66,10 @@ impl Typecheck {
             reports.push(Report {
                 evidence: Evidence {
                     kind: EvidenceType::TypecheckLoop,
-                    summary: format!("same type check failed {} in the same way, nothing changed in between", times(failing.count)),
+                    summary: format!(
+                        "same type check failed {} in the same way, nothing changed in between",
+                        times(failing.count)
+                    ),
                     count: failing.count,
                     period: 1,
                     command: Some(Arc::clone(&step.action.key)),
@@ -76,6 +79,7 @@ impl Typecheck {
                 },
                 members: vec![step.action.hash],
                 distance: threshold,
+                early: failing.count < context.config.repeat_threshold,
                 cost: failing.cost,
             });
         }
