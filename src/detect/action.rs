@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::command::{self, Line};
+use super::lines::Asked;
 use crate::text::{fast, normalize_command};
 
 /// Argument names that explain a call to people or bound its run time, and do not change what is asked.
@@ -22,6 +23,9 @@ const COSMETIC: [&str; 9] = [
     "justification",
     "rationale",
 ];
+
+/// A shell line says itself what it does; a name beside it is for people.
+const COSMETIC_OF_A_LINE: [&str; 3] = ["name", "title", "summary"];
 
 /// Arguments that name what a call is about, most telling first.
 const MAIN_ARGUMENTS: [&str; 12] =
@@ -52,6 +56,16 @@ pub struct Action {
     /// A shell line that changes files, packages or a repository.
     pub mutates: bool,
     pub edit: Option<EditShape>,
+    /// Runs tests, a type check, a linter or a build.
+    pub check: bool,
+    /// Looks for something.
+    pub search: bool,
+    /// Only looks: known to change nothing.
+    pub looks: bool,
+    /// Lines that a read asks for.
+    pub asked: Option<Asked>,
+    /// The program of a shell line, else the tool: what a failure is a failure of.
+    pub subject: u128,
 }
 
 /// What an edit does, as far as its arguments tell: enough to see that a later one takes it back.
@@ -69,10 +83,10 @@ impl Action {
         let mut canonical = Vec::with_capacity(args.len() + tool.len() + 1);
         canonical.extend_from_slice(tool.as_bytes());
         canonical.push(0);
-        write_canonical_top(&value, &mut canonical);
+        let line = shell_line(&value);
+        write_canonical_top(&value, line.is_some(), &mut canonical);
         let hash = fast(&canonical);
 
-        let line = shell_line(&value);
         let class = classify(tool, line.is_some());
         let understood = line.map(Line::understand);
         let path = string_argument(&value, &MAIN_ARGUMENTS[..4]).map(Arc::from);
@@ -85,6 +99,14 @@ impl Action {
             typecheck: understood.as_ref().map_or_else(|| command::is_typecheck_tool(tool), |line| line.typecheck),
             mutates: understood.as_ref().is_some_and(|line| line.mutates),
             edit: if class == ToolClass::Edit { EditShape::of(path.as_deref(), &value) } else { None },
+            check: understood.as_ref().map_or_else(|| command::is_check_tool(tool), |line| line.check || line.typecheck),
+            search: understood.as_ref().map_or_else(|| command::is_search_tool(tool), |line| line.searches),
+            looks: understood.as_ref().is_some_and(|line| line.looks),
+            asked: match (&path, &understood) {
+                (Some(_), None) if class == ToolClass::Other && command::is_read_tool(tool) => Some(Asked::of(&value)),
+                _ => None,
+            },
+            subject: understood.as_ref().map_or_else(|| fast(tool.as_bytes()), |line| line.subject),
             path,
         }
     }
@@ -170,10 +192,11 @@ fn string_argument<'a>(args: &'a Value, names: &[&str]) -> Option<&'a str> {
 }
 
 /// Canonical JSON without cosmetic fields, unless nothing else would be left to compare.
-fn write_canonical_top(value: &Value, out: &mut Vec<u8>) {
+fn write_canonical_top(value: &Value, shell: bool, out: &mut Vec<u8>) {
+    let cosmetic = |name: &str| COSMETIC.contains(&name) || shell && COSMETIC_OF_A_LINE.contains(&name);
     match value {
-        Value::Object(fields) if fields.keys().any(|name| !COSMETIC.contains(&name.as_str())) => {
-            for (name, field) in fields.iter().filter(|(name, _)| !COSMETIC.contains(&name.as_str())) {
+        Value::Object(fields) if fields.keys().any(|name| !cosmetic(name)) => {
+            for (name, field) in fields.iter().filter(|(name, _)| !cosmetic(name)) {
                 write_text(name, out);
                 out.push(b':');
                 write_canonical(field, out);

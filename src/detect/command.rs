@@ -3,24 +3,44 @@
 
 use serde_json::Value;
 
+use crate::text::fast;
+
 /// What is understood of a shell line: true when it holds for any of its commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Line {
     pub polls: bool,
     pub typecheck: bool,
+    /// Runs tests, a linter or a build.
+    pub check: bool,
     pub mutates: bool,
+    pub searches: bool,
+    /// All its commands only look.
+    pub looks: bool,
+    /// Hash of the first program that does something.
+    pub subject: u128,
 }
 
 impl Line {
     pub fn understand(line: &str) -> Self {
-        let mut understood = Self::default();
+        let mut understood = Self { looks: true, ..Self::default() };
         for command in line.split(['\n', ';', '|', '&']) {
             let words = Words::of(command);
+            let program = words.program();
+            if program.is_empty() {
+                continue;
+            }
             understood.polls |= words.polls();
             understood.typecheck |= words.typechecks();
+            understood.check |= words.checks();
             understood.mutates |= words.mutates();
+            understood.searches |= words.searches();
+            understood.looks &= words.looks();
+            if understood.subject == 0 && !matches!(program, "cd" | "echo" | "export" | "set" | "source" | "." | "true") {
+                understood.subject = fast(program.as_bytes());
+            }
         }
         understood.mutates |= redirects_to_file(line);
+        understood.looks &= !understood.mutates;
         understood
     }
 }
@@ -95,6 +115,49 @@ impl<'a> Words<'a> {
                 .iter()
                 .any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc")),
             _ => false,
+        }
+    }
+
+    fn checks(&self) -> bool {
+        const SCRIPTS: [&str; 8] = ["test", "lint", "build", "check", "t", "vet", "clippy", "verify"];
+        let verb = self.verb();
+        let script = |word: &str| SCRIPTS.contains(&word) || word.split([':', '-']).next().is_some_and(|w| SCRIPTS.contains(&w));
+        match self.program() {
+            "pytest" | "jest" | "vitest" | "mocha" | "ava" | "tox" | "nox" | "ctest" | "phpunit" | "rspec" | "eslint"
+            | "biome" | "ruff" | "flake8" | "pylint" | "golangci-lint" | "shellcheck" | "rubocop" | "ninja" | "make"
+            | "cmake" | "bazel" | "gradle" | "gradlew" | "mvn" | "ant" | "gcc" | "g++" | "clang" | "rustc" | "javac"
+            | "swiftc" | "webpack" | "playwright" | "cypress" | "nextest" | "unittest" => true,
+            "cargo" | "go" | "dotnet" | "swift" | "zig" | "mix" | "deno" | "npm" | "pnpm" | "yarn" | "bun" | "vite" => {
+                script(verb) || verb == "run" && self.0.iter().skip(2).any(|word| script(word))
+            }
+            "python" | "python3" => {
+                self.0.windows(2).any(|pair| pair[0] == "-m" && matches!(pair[1], "pytest" | "unittest" | "mypy" | "ruff"))
+            }
+            _ => false,
+        }
+    }
+
+    fn searches(&self) -> bool {
+        match self.program() {
+            "rg" | "grep" | "egrep" | "fgrep" | "ag" | "ack" | "fd" | "find" | "locate" | "which" | "type" => true,
+            "git" => self.verb() == "grep",
+            _ => false,
+        }
+    }
+
+    fn looks(&self) -> bool {
+        match self.program() {
+            "cd" | "ls" | "cat" | "head" | "tail" | "wc" | "stat" | "file" | "du" | "df" | "pwd" | "echo" | "true" | "test"
+            | "[" | "[[" | "env" | "printenv" | "date" | "whoami" | "id" | "uname" | "sort" | "uniq" | "cut" | "tr" | "jq"
+            | "tree" | "less" | "more" | "basename" | "dirname" | "realpath" | "readlink" | "diff" | "cmp" | "md5sum"
+            | "sha256sum" | "hexdump" | "xxd" | "strings" | "awk" | "nl" | "column" | "hostname" => true,
+            "sed" => !self.mutates(),
+            "git" => matches!(
+                self.verb(),
+                "status" | "diff" | "log" | "show" | "ls-files" | "branch" | "blame" | "rev-parse" | "describe" | "remote"
+                    | "grep" | "shortlog" | "reflog" | "cat-file" | "ls-tree"
+            ),
+            _ => self.searches(),
         }
     }
 
@@ -191,6 +254,18 @@ pub fn tool_polls(tool: &str, args: &Value) -> bool {
             .is_some_and(|what| POLL_WORDS.contains(&what.to_ascii_lowercase().as_str()))
     });
     asked || words_of_name(tool).any(|word| POLL_WORDS.contains(&word.as_str()))
+}
+
+pub fn is_check_tool(tool: &str) -> bool {
+    is_typecheck_tool(tool) || words_of_name(tool).any(|word| matches!(word.as_str(), "test" | "tests" | "lint" | "build" | "compile" | "diagnostics"))
+}
+
+pub fn is_search_tool(tool: &str) -> bool {
+    words_of_name(tool).any(|word| matches!(word.as_str(), "search" | "grep" | "find" | "glob" | "lookup" | "query" | "rg" | "recall"))
+}
+
+pub fn is_read_tool(tool: &str) -> bool {
+    words_of_name(tool).any(|word| matches!(word.as_str(), "read" | "view" | "open" | "cat" | "show"))
 }
 
 pub fn is_typecheck_tool(tool: &str) -> bool {

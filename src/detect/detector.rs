@@ -2,29 +2,95 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
+
+use super::action::Action;
 use super::analysis::StuckAnalysis;
 use super::engine::{Engine, Observed};
 use super::incident::Finding;
 use crate::policy::Config;
-use crate::trace::{Event, Usage};
+use crate::text::fast;
+use crate::trace::{Event, EventKind, Usage};
 
 #[derive(Debug, Clone)]
 pub struct Detector {
     config: Arc<Config>,
     /// By agent name; `None` is the main agent. A trace has few agents, and events come in runs.
     engines: Vec<(Option<Box<str>>, Engine)>,
+    /// Children that were started and have not ended: agent, parent, what it was asked.
+    children: Vec<Child>,
+    last_at: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Child {
+    agent: Box<str>,
+    parent: Option<Box<str>>,
+    asked: Arc<Action>,
+}
+
+/// Children that are remembered; the oldest is forgotten.
+const MAX_CHILDREN: usize = 1024;
+
+/// Fields of `subagent_spawn` and `subagent_end`.
+#[derive(Deserialize)]
+struct ChildFields {
+    parent: Option<String>,
+    task: Option<String>,
+    status: Option<String>,
+    error: Option<String>,
 }
 
 impl Detector {
     pub fn new(config: &Config) -> Self {
-        Self { config: Arc::new(config.clone()), engines: Vec::new() }
+        Self { config: Arc::new(config.clone()), engines: Vec::new(), children: Vec::new(), last_at: 0.0 }
     }
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
     pub fn observe(&mut self, event: &Event<'_>) -> Vec<Finding> {
         let agent = event.agent.filter(|agent| *agent != "main");
+        self.last_at = self.last_at.max(event.at);
+        let mut findings = match event.kind {
+            EventKind::Lifecycle { event: name @ ("subagent_spawn" | "subagent_end"), fields } => {
+                self.child(event.at, name, agent, fields)
+            }
+            _ => Vec::new(),
+        };
         let observed = self.engine(agent).observe(event.at, &event.kind);
-        named(observed, agent)
+        findings.extend(named(observed, agent));
+        findings
+    }
+
+    /// The trace has ended: a message that waited for its tool calls stands for itself.
+    pub fn finish(&mut self) -> Vec<Finding> {
+        let at = self.last_at;
+        let mut findings = Vec::new();
+        for (agent, engine) in &mut self.engines {
+            findings.extend(named(engine.finish(at), agent.as_deref()));
+        }
+        findings
+    }
+
+    /// A child that fails is an answer to the parent that asked for it.
+    fn child(&mut self, at: f64, name: &str, agent: Option<&str>, fields: &str) -> Vec<Finding> {
+        let (Some(agent), Ok(fields)) = (agent, serde_json::from_str::<ChildFields>(fields)) else { return Vec::new() };
+        if name == "subagent_spawn" {
+            if self.children.len() >= MAX_CHILDREN {
+                self.children.remove(0);
+            }
+            let parent = fields.parent.filter(|parent| parent != "main").map(String::into_boxed_str);
+            let asked = Arc::new(Action::new("subagent", &serde_json::json!({ "prompt": fields.task }).to_string()));
+            self.children.push(Child { agent: agent.into(), parent, asked });
+            return Vec::new();
+        }
+        let Some(index) = self.children.iter().position(|child| &*child.agent == agent) else { return Vec::new() };
+        let child = self.children.remove(index);
+        if !matches!(fields.status.as_deref(), Some("failed" | "error")) {
+            return Vec::new();
+        }
+        let outcome = fast(fields.error.unwrap_or_default().as_bytes());
+        let parent = child.parent.as_deref();
+        named(self.engine(parent).child_failed(at, child.asked, outcome), parent)
     }
 
     /// Time has passed for all agents.

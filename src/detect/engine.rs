@@ -3,14 +3,17 @@
 
 use std::sync::Arc;
 
-use super::action::Action;
+use super::action::{Action, ToolClass};
 use super::analysis::StuckAnalysis;
 use super::evidence::{LoopCost, Report};
+use super::failure::{Failure, check_signature, is_empty_answer};
 use super::incident::{Finding, Incidents};
+use super::intervention::Interventions;
 use super::memory::Memory;
 use super::progress::{History, pair};
 use super::round::{Round, Step};
 use super::rules::{Context, Happening, Rules};
+use super::speech::Speech;
 use crate::policy::Config;
 use crate::text::{self, fast};
 use crate::trace::{EventKind, StopReason, Usage};
@@ -54,8 +57,12 @@ pub struct Engine {
     history: History,
     latest: Memory<u128>,
     epoch: u64,
-    /// A message that might still ask for tools: body, emptiness, turn.
-    message: Option<(u128, bool, u32)>,
+    /// A message that might still ask for tools.
+    message: Option<Open>,
+    interventions: Interventions,
+    /// Rounds that brought news; the latest of them.
+    news: u64,
+    news_round: u64,
     rules: Rules,
     incidents: Incidents,
     usage: Usage,
@@ -80,6 +87,9 @@ impl Engine {
             latest: Memory::new(REMEMBERED),
             epoch: 0,
             message: None,
+            interventions: Interventions::default(),
+            news: 0,
+            news_round: 0,
             rules: Rules::default(),
             incidents: Incidents::default(),
             usage: Usage::default(),
@@ -160,6 +170,7 @@ impl Engine {
             self.pending.clear();
             self.retrying = false;
             self.epoch += 1;
+            self.interventions.person();
             self.tell(at, Happening::User, out);
             out.changed |= self.stuck();
             self.incidents.forget();
@@ -187,7 +198,8 @@ impl Engine {
         }
         let body =
             pair(fast(text::normalize_message(text).as_bytes()), fast(text::normalize_message(thinking).as_bytes()));
-        self.message = Some((body, text.trim().is_empty() && thinking.trim().is_empty(), turn));
+        let empty = text.trim().is_empty() && thinking.trim().is_empty();
+        self.message = Some(Open { body, empty, speech: Speech::of(text), promised: stop == StopReason::ToolUse, turn });
         self.round.message = Some(body);
         if matches!(stop, StopReason::Stop | StopReason::Length) {
             self.finish_message(at, out);
@@ -196,9 +208,11 @@ impl Engine {
 
     /// The message asked for no tool: it stands for itself.
     fn finish_message(&mut self, at: f64, out: &mut Observed) {
-        if let Some((body, empty, _)) = self.message.take() {
+        if let Some(Open { body, empty, speech, promised, .. }) = self.message.take() {
             self.round.message = None;
-            self.tell(at, Happening::Message { body, empty }, out);
+            self.interventions.message(empty, speech);
+            let Speech { announces, asks, .. } = speech;
+            self.tell(at, Happening::Message { body, empty, announces, asks, promised }, out);
         }
     }
 
@@ -222,10 +236,11 @@ impl Engine {
     }
 
     pub(crate) fn call(&mut self, at: f64, turn: u32, call_id: &str, action: Arc<Action>, out: &mut Observed) {
-        if self.message.is_some_and(|(_, _, of)| of == turn) {
+        if self.message.is_some_and(|message| message.turn == turn) {
             // The message asked for tools: it counts with what comes of them.
             self.message = None;
         }
+        self.interventions.call();
         self.open_round(at, turn, out);
         if self.pending.len() >= MAX_PENDING {
             self.pending.remove(0);
@@ -248,7 +263,23 @@ impl Engine {
         let pending = self.take_pending(at, turn, call_id, tool, out);
         let (outcome, shape) = self.outcome_of(&pending.action, result);
         let outage = is_outage(result.output, result.is_error);
-        self.step(at, &pending, Outcome { outcome, shape, is_error: result.is_error, outage }, files, out);
+        let action = &pending.action;
+        let signature = if action.check && result.is_error {
+            MASKED.with_borrow_mut(|masked| check_signature(result.output, masked))
+        } else {
+            0
+        };
+        let details = Outcome {
+            outcome,
+            shape,
+            is_error: result.is_error,
+            outage,
+            error: if result.is_error { Failure::of(result.output) } else { None },
+            empty: action.search && is_empty_answer(result.output),
+            signature,
+            shown: action.asked.map(|asked| asked.span(memchr::memchr_iter(b'\n', result.output.as_bytes()).count() as u64 + 1)),
+        };
+        self.step(at, &pending, details, files, out);
     }
 
     /// The call that a result answers; one whose call was never seen is compared by its tool alone.
@@ -292,6 +323,11 @@ impl Engine {
             outcome: outcome.outcome,
             shape: outcome.shape,
             is_error: outcome.is_error,
+            error: outcome.error,
+            empty: outcome.empty,
+            signature: outcome.signature,
+            reverted: progress.reverted,
+            shown: outcome.shown,
             outage: outcome.outage,
             news: progress.news,
             world: progress.world,
@@ -304,6 +340,7 @@ impl Engine {
         if !progress.news {
             self.repeated_commands += 1;
         }
+        self.interventions.step(&step, &self.config, at, &mut out.findings);
         let late = pending.turn != self.round.turn;
         let fresh = !late && self.round.add(&step);
         let mut reports = Vec::new();
@@ -312,7 +349,24 @@ impl Engine {
             self.ask(at, Happening::Round { again: self.told }, &mut reports);
             self.told = true;
         }
+        if step.news && !late && self.news_round != self.round.number {
+            self.news += 1;
+            self.news_round = self.round.number;
+        }
+        // What the tool said, whatever the words it was asked in. A shell line or a search with other words is another
+        // question.
+        let saying = (action.class == ToolClass::Other && !action.search && !step.world)
+            .then(|| pair(action.subject, step.outcome));
+        if reports.is_empty() {
+            if let Some(saying) = saying {
+                out.findings.extend(self.incidents.reworded(saying, self.round.number, at));
+            }
+            return;
+        }
         self.take_reports(at, reports, out);
+        if let Some(saying) = saying {
+            self.incidents.heard(saying, self.round.number);
+        }
     }
 
     fn world_changed(&mut self, at: f64, out: &mut Observed) {
@@ -334,11 +388,18 @@ impl Engine {
             "agent_end" | "agent_settled" | "session_shutdown" | "chain_end" => {
                 self.finish_message(at, out);
                 self.pending.clear();
+                self.interventions.run_ended(at, &mut out.findings);
                 if event != "agent_end" {
                     out.changed |= self.stuck();
                     self.incidents.forget();
                 }
             }
+            "compaction_start" => self.finish_message(at, out),
+            "compaction_end" => {
+                self.interventions.compaction(&self.config, at, &mut out.findings);
+                self.tell(at, Happening::Compacted, out);
+            }
+            "auto_retry_start" => self.interventions.retry(at, &mut out.findings),
             "tick" => self.tick(at, out),
             _ => {}
         }
@@ -359,7 +420,8 @@ impl Engine {
     }
 
     fn ask(&mut self, now: f64, what: Happening<'_>, reports: &mut Vec<Report>) {
-        let context = Context { config: &self.config, now, round: &self.round, epoch: self.epoch };
+        let news = self.news - u64::from(self.news_round == self.round.number && self.news > 0);
+        let context = Context { config: &self.config, now, round: &self.round, epoch: self.epoch, news };
         self.rules.observe(what, &context, reports);
     }
 
@@ -369,6 +431,23 @@ impl Engine {
         }
         out.changed = true;
         out.findings.extend(self.incidents.take(reports, self.round.number, at));
+    }
+
+    /// The trace has ended: an open message stands for itself.
+    pub fn finish(&mut self, at: f64) -> Observed {
+        let mut out = Observed::default();
+        self.finish_message(at, &mut out);
+        out
+    }
+
+    /// A child that this agent started has failed: an answer to what it was asked, in a round of its own.
+    pub(crate) fn child_failed(&mut self, at: f64, asked: Arc<Action>, outcome: u128) -> Observed {
+        let mut out = Observed::default();
+        let turn = u32::MAX - u32::try_from(self.round.number % (1 << 16)).unwrap_or(0);
+        self.open_round(at, turn, &mut out);
+        let pending = Pending { turn, call_id: "".into(), action: asked, at };
+        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error: true, ..Outcome::default() }, &[], &mut out);
+        out
     }
 
     /// A step from an already compact source: its outcome is a hash.
@@ -382,14 +461,14 @@ impl Engine {
     ) -> Observed {
         let mut out = Observed::default();
         let pending = self.take_pending(at, turn, call_id, "", &mut out);
-        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error, outage: false }, &[], &mut out);
+        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error, ..Outcome::default() }, &[], &mut out);
         out
     }
 
     /// A message from a compact source: its body is a hash.
     pub(crate) fn compact_message(&mut self, at: f64, body: u128, input: bool) -> Observed {
         let mut out = Observed::default();
-        let what = if input { Happening::Input { body } } else { Happening::Message { body, empty: false } };
+        let what = if input { Happening::Input { body } } else { Happening::Message { body, empty: false, announces: false, asks: false, promised: false } };
         self.tell(at, what, &mut out);
         out
     }
@@ -401,12 +480,27 @@ struct Result<'a> {
     blocked: bool,
 }
 
-#[derive(Clone, Copy)]
+/// A finished message of which it is not known yet whether it asks for tools.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    body: u128,
+    empty: bool,
+    speech: Speech,
+    promised: bool,
+    turn: u32,
+}
+
+/// What a result says, before it is compared with what went before.
+#[derive(Debug, Clone, Copy, Default)]
 struct Outcome {
     outcome: u128,
     shape: u128,
     is_error: bool,
     outage: bool,
+    error: Option<Failure>,
+    empty: bool,
+    signature: u128,
+    shown: Option<super::lines::Span>,
 }
 
 /// Noise-masked hash of an output, and the same with its numbers masked.

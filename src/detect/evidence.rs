@@ -15,6 +15,20 @@ pub enum EvidenceType {
     RepeatedLlmInput,
     RepeatedLlmOutput,
     IdleNoProgress,
+    StaleRevisits,
+    ErrorLoop,
+    UnknownTool,
+    Denied,
+    EmptyResults,
+    FailingEdit,
+    EditRevert,
+    PersistentFailure,
+    Reread,
+    EmptyTurns,
+    Narration,
+    StreamRepetition,
+    Polling,
+    CompactionLoop,
 }
 
 impl EvidenceType {
@@ -28,6 +42,20 @@ impl EvidenceType {
             Self::RepeatedLlmInput => "repeated_llm_input",
             Self::RepeatedLlmOutput => "repeated_llm_output",
             Self::IdleNoProgress => "idle_no_progress",
+            Self::StaleRevisits => "stale_revisits",
+            Self::ErrorLoop => "error_loop",
+            Self::UnknownTool => "unknown_tool",
+            Self::Denied => "denied",
+            Self::EmptyResults => "empty_results",
+            Self::FailingEdit => "failing_edit",
+            Self::EditRevert => "edit_revert",
+            Self::PersistentFailure => "persistent_failure",
+            Self::Reread => "reread",
+            Self::EmptyTurns => "empty_turns",
+            Self::Narration => "narration",
+            Self::StreamRepetition => "stream_repetition",
+            Self::Polling => "polling",
+            Self::CompactionLoop => "compaction_loop",
         }
     }
 }
@@ -78,5 +106,7 @@ pub struct Report {
     pub distance: u32,
     /// Certain enough to be seen, too early to interrupt: the first notice is only a remark.
     pub early: bool,
+    /// Real work goes on all the same: never more than a warning.
+    pub mild: bool,
     pub cost: LoopCost,
 }

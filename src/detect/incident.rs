@@ -7,6 +7,7 @@
 
 use super::analysis::StuckAnalysis;
 use super::evidence::{Evidence, LoopCost, Report};
+use super::intervention::Intervention;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -44,6 +45,8 @@ pub struct Finding {
     pub ordinal: u32,
     /// The incident that was told is over; the agent went on.
     pub over: bool,
+    /// Set when this is no verdict but an intervention.
+    pub intervention: Option<Intervention>,
 }
 
 #[derive(Debug, Clone)]
@@ -51,6 +54,8 @@ struct Incident {
     id: u128,
     members: Vec<u128>,
     triggers: Vec<u128>,
+    /// Tool and answer of its rounds.
+    sayings: Vec<u128>,
     /// Latest evidence of each type.
     evidence: Vec<Evidence>,
     cost: LoopCost,
@@ -61,6 +66,7 @@ struct Incident {
     /// Everything reported so far is early; and it was remarked on.
     early: bool,
     remarked: bool,
+    mild: bool,
     last_round: u64,
     /// Rounds without a report after which it is over.
     patience: u64,
@@ -99,6 +105,25 @@ impl Incidents {
             }
         }
         findings
+    }
+
+    /// The incidents that this round carried on got this answer from a tool.
+    pub fn heard(&mut self, saying: u128, round: u64) {
+        for incident in self.list.iter_mut().filter(|incident| incident.active && incident.last_round == round) {
+            if !incident.sayings.contains(&saying) && incident.sayings.len() < MAX_PARTS {
+                incident.sayings.push(saying);
+            }
+        }
+    }
+
+    /// A tool of a told loop gave the same answer to other words: the loop goes on.
+    pub fn reworded(&mut self, saying: u128, round: u64, at: f64) -> Option<Finding> {
+        let incident = self.list.iter_mut().find(|i| i.active && i.notices > 0 && i.sayings.contains(&saying))?;
+        if incident.last_round != round {
+            incident.rounds += 1;
+            incident.last_round = round;
+        }
+        incident.due(at)
     }
 
     /// A round without a report ended: incidents that were not taken up for a while are over.
@@ -185,6 +210,7 @@ impl Incident {
             id,
             members: Vec::new(),
             triggers: Vec::new(),
+            sayings: Vec::new(),
             evidence: Vec::new(),
             cost: LoopCost::default(),
             distance: 1,
@@ -192,6 +218,7 @@ impl Incident {
             notices: 0,
             early: true,
             remarked: false,
+            mild: true,
             last_round: 0,
             patience: PATIENCE,
             active: false,
@@ -203,6 +230,7 @@ impl Incident {
             self.active = true;
             self.early = true;
             self.remarked = false;
+            self.mild = true;
             self.cost = LoopCost::default();
         }
         if self.last_round != round || self.rounds == 0 {
@@ -210,6 +238,7 @@ impl Incident {
         }
         self.last_round = round;
         self.early &= report.early;
+        self.mild &= report.mild;
         self.distance = report.distance.max(1);
         self.patience = PATIENCE.max(2 * u64::from(report.evidence.period));
         if report.cost.rounds >= self.cost.rounds {
@@ -243,7 +272,7 @@ impl Incident {
         if self.rounds < wanted {
             return None;
         }
-        let severity = if self.notices == 0 { Severity::Warning } else { Severity::Critical };
+        let severity = if self.notices == 0 || self.mild { Severity::Warning } else { Severity::Critical };
         self.notices += 1;
         self.rounds = 0;
         Some(self.finding(severity, at, false))
@@ -262,6 +291,7 @@ impl Incident {
             cost: self.cost,
             ordinal: self.notices,
             over,
+            intervention: None,
         }
     }
 }

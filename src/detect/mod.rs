@@ -36,11 +36,15 @@ pub mod compact;
 mod detector;
 mod engine;
 mod evidence;
+mod failure;
 mod incident;
+pub mod intervention;
+mod lines;
 mod memory;
 mod progress;
 mod round;
 mod rules;
+mod speech;
 
 pub use action::{Action, ToolClass, command_key};
 pub use analysis::{Confidence, StuckAnalysis};

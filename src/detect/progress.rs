@@ -19,6 +19,8 @@ pub struct Progress {
     pub news: bool,
     /// A file or the environment is in a state it never was in.
     pub world: bool,
+    /// An edit took a file back to a state it was in before.
+    pub reverted: bool,
 }
 
 /// Everything an agent has seen, as hashes.
@@ -26,11 +28,13 @@ pub struct Progress {
 pub struct History {
     outcomes: Memory<()>,
     states: Memory<()>,
+    /// The latest known state of a file.
+    latest: Memory<u128>,
 }
 
 impl Default for History {
     fn default() -> Self {
-        Self { outcomes: Memory::new(REMEMBERED), states: Memory::new(REMEMBERED) }
+        Self { outcomes: Memory::new(REMEMBERED), states: Memory::new(REMEMBERED), latest: Memory::new(REMEMBERED / 4) }
     }
 }
 
@@ -39,17 +43,26 @@ impl History {
     pub fn take(&mut self, action: &Action, outcome: u128, is_error: bool, files: &[FileState<'_>]) -> Progress {
         let news = self.outcomes.insert(pair(action.hash, outcome));
         let mut changed = false;
+        let mut reverted = false;
         for file in files {
-            changed |= self.states.insert(pair(fast(file.path.as_bytes()), fast(file.hash.as_bytes())));
+            let (path, state) = (fast(file.path.as_bytes()), fast(file.hash.as_bytes()));
+            let new = self.states.insert(pair(path, state));
+            let before = std::mem::replace(self.latest.entry(path, || state), state);
+            changed |= new;
+            reverted |= !new && before != state;
         }
         let world = match action.class {
             _ if is_error => false,
             ToolClass::Edit if !files.is_empty() => changed,
-            ToolClass::Edit => self.edit_is_new(action),
+            ToolClass::Edit => {
+                let (new, back) = self.judge_edit(action);
+                reverted = back;
+                new
+            }
             ToolClass::Shell => changed || (action.mutates && news),
             ToolClass::Other => changed,
         };
-        Progress { news, world }
+        Progress { news, world, reverted: reverted && !is_error }
     }
 
     /// A file changed from outside: the world is another one if that state is new.
@@ -58,16 +71,14 @@ impl History {
     }
 
     /// Without content hashes an edit is judged by its arguments: new, unless the same edit was made before or it
-    /// takes an earlier one back.
-    fn edit_is_new(&mut self, action: &Action) -> bool {
+    /// takes an earlier one back. Also says whether the file is back in an old state.
+    fn judge_edit(&mut self, action: &Action) -> (bool, bool) {
         let path = action.path.as_deref().map_or(0, |path| fast(path.as_bytes()));
-        match action.edit {
-            Some(edit) => {
-                let reverts = edit.backward != edit.forward && self.states.get(pair(path, edit.backward)).is_some();
-                self.states.insert(pair(path, edit.forward)) && !reverts
-            }
-            None => self.states.insert(pair(path, action.hash)),
-        }
+        let Some(edit) = action.edit else { return (self.states.insert(pair(path, action.hash)), false) };
+        let undoes = edit.backward != edit.forward && self.states.get(pair(path, edit.backward)).is_some();
+        let new = self.states.insert(pair(path, edit.forward));
+        let before = std::mem::replace(self.latest.entry(path, || edit.forward), edit.forward);
+        (new && !undoes, before != edit.forward && (undoes || !new))
     }
 }
 

@@ -14,6 +14,16 @@ pub struct Step {
     /// The outcome with its numbers masked too: equal shape and another outcome is a counter that moved.
     pub shape: u128,
     pub is_error: bool,
+    /// What kind of failure it was; `None` for successes and for failures without a word.
+    pub error: Option<super::failure::Failure>,
+    /// The answer says that there is nothing: an empty output, an empty list, "no matches".
+    pub empty: bool,
+    /// For a check that failed: what failed, with line numbers masked and counts kept.
+    pub signature: u128,
+    /// The edited file is back in a state that it was in before.
+    pub reverted: bool,
+    /// Lines of a file that the call showed.
+    pub shown: Option<super::lines::Span>,
     /// The provider or the network failed, not the agent: an outage, never a loop.
     pub outage: bool,
     /// See [`super::progress::Progress`].

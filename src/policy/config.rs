@@ -14,6 +14,25 @@ pub struct Config {
     pub changing_output_threshold: u32,
     pub typecheck_repeat_threshold: u32,
     pub llm_repeat_threshold: u32,
+    /// Laps of a cycle.
+    pub cycle_threshold: u32,
+    /// Rounds in a row with nothing new.
+    pub stale_revisits_threshold: u32,
+    /// Same error, other arguments.
+    pub error_loop_threshold: u32,
+    pub unknown_tool_threshold: u32,
+    pub denied_threshold: u32,
+    pub empty_result_threshold: u32,
+    pub failing_edit_threshold: u32,
+    pub edit_revert_threshold: u32,
+    pub persistent_failure_threshold: u32,
+    pub reread_threshold: u32,
+    pub narration_threshold: u32,
+    /// Repeats of a unit within one streamed message.
+    pub stream_repeat_threshold: u32,
+    /// Equal answers of a poll that does not wait.
+    pub polling_threshold: u32,
+    pub compaction_loop_threshold: u32,
     /// Seconds; 0: off.
     pub idle_no_progress_sec: f64,
     /// Seconds; 0: alert at every check, negative: never the same evidence again.
@@ -57,6 +76,20 @@ impl Default for Config {
             changing_output_threshold: 10,
             typecheck_repeat_threshold: 2,
             llm_repeat_threshold: 3,
+            cycle_threshold: 3,
+            stale_revisits_threshold: 30,
+            error_loop_threshold: 4,
+            unknown_tool_threshold: 3,
+            denied_threshold: 3,
+            empty_result_threshold: 8,
+            failing_edit_threshold: 3,
+            edit_revert_threshold: 3,
+            persistent_failure_threshold: 5,
+            reread_threshold: 5,
+            narration_threshold: 3,
+            stream_repeat_threshold: 6,
+            polling_threshold: 20,
+            compaction_loop_threshold: 2,
             idle_no_progress_sec: 0.0,
             cooldown_sec: 60.0,
             max_preview_lines: 20,

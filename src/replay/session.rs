@@ -81,6 +81,13 @@ impl<R: Read + Seek, O: Observer> Walk<R, O> {
             let stretch = &tree.stretches[index as usize];
             let place = begin[index as usize].expect("a continued stretch is read before its continuation");
             self.stretch(index, stretch, place, &mut state)?;
+            if stretch.children.is_empty() {
+                state.observer.finish(&mut self.found);
+                let (event_index, line) = (state.events.saturating_sub(1), self.lines.place().number.saturating_sub(1));
+                self.findings.extend(self.found.drain(..).map(|finding| {
+                    (index, Located { finding, event_index, line, entry_id: Some(stretch.last_id.clone()), branch: None })
+                }));
+            }
             if let Some(next) = begin.get_mut(index as usize + 1)
                 && next.is_none()
             {

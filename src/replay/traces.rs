@@ -25,6 +25,7 @@ pub fn replay<R: Read + Seek, O: Observer>(
         warnings: Warnings::default(),
         usage: Usage::default(),
     };
+    let mut last_line = 0;
     while let Some(line) = lines.next()? {
         report.lines += 1;
         let number = line.place.number;
@@ -57,8 +58,17 @@ pub fn replay<R: Read + Seek, O: Observer>(
             entry_id: None,
             branch: None,
         }));
+        last_line = number;
         report.events += 1;
     }
+    observer.finish(&mut found);
+    report.findings.extend(found.drain(..).map(|finding| Located {
+        finding,
+        event_index: report.events.saturating_sub(1),
+        line: last_line,
+        entry_id: None,
+        branch: None,
+    }));
     Ok(report)
 }
 
@@ -112,5 +122,7 @@ fn case<O: Observer>(
         }
         findings.extend(found.drain(..).map(|finding| (index, finding)));
     }
+    observer.finish(&mut found);
+    findings.extend(found.drain(..).map(|finding| (events.len().saturating_sub(1), finding)));
     CaseResult { id: id.to_owned(), findings }
 }

@@ -1,5 +1,5 @@
 //! `alternating` (period 2) and `cycle` (periods 3–8): rounds that come round again in the same order with the same
-//! outcomes. Three full laps are told. A lap of polls only is waiting and may go on twenty laps.
+//! outcomes. `cycleThreshold` full laps are told. A lap of polls only is waiting: `pollingThreshold`.
 //!
 //! Incremental: for each period the length of the run in which every round equals the one a period before. When the
 //! latest round grows (a batch goes on) it is taken back and counted anew.
@@ -11,9 +11,6 @@ use super::{Context, Happening, Rule};
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 
 const MAX_PERIOD: usize = 8;
-/// Laps that make a loop. `detection.md`: period 2 from the third, 3–8 at the latest by the fourth.
-const LAPS: u32 = 3;
-const POLL_LAPS: u32 = 20;
 
 #[derive(Debug, Clone, Default)]
 struct Past {
@@ -51,8 +48,8 @@ impl Rule for Cycle {
                     self.runs = self.before;
                 }
                 self.take(context);
-                if context.config.repeat_threshold > 0 {
-                    self.report(context.now, reports);
+                if context.config.cycle_threshold > 0 {
+                    self.report(context, reports);
                 }
             }
             _ => {}
@@ -91,7 +88,7 @@ impl Cycle {
 
     /// The smallest period that explains the run; a plain repetition (period 1) is another rule's.
     #[allow(clippy::cast_possible_truncation)] // periods are at most 8
-    fn report(&self, now: f64, reports: &mut Vec<Report>) {
+    fn report(&self, context: &Context<'_>, reports: &mut Vec<Report>) {
         for period in 1..=MAX_PERIOD {
             let run = &self.runs[period - 1];
             let laps = 1 + run.length / period as u32;
@@ -102,7 +99,11 @@ impl Cycle {
                 continue;
             }
             let lap = self.past.iter().rev().take(period);
-            let wanted = if lap.clone().all(|round| round.polls) { POLL_LAPS } else { LAPS };
+            let laps_wanted = context.config.cycle_threshold.max(2);
+            let wanted = match context.config.polling_threshold {
+                polling if lap.clone().all(|round| round.polls) => laps_wanted.max(polling),
+                _ => laps_wanted,
+            };
             if laps < wanted {
                 continue;
             }
@@ -120,12 +121,13 @@ impl Cycle {
                     period: period as u32,
                     command: Some(Arc::from(commands.join(" → "))),
                     first_at: run.first_at,
-                    last_at: now,
+                    last_at: context.now,
                     trigger: identity,
                 },
                 members,
                 distance: wanted * period as u32,
                 early: false,
+                mild: false,
                 cost: run.cost,
             });
             return;

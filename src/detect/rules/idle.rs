@@ -68,6 +68,7 @@ impl Rule for Idle {
                 members: Vec::new(),
                 distance: MIN_TOOL_EVENTS,
                 early: false,
+                mild: false,
                 cost: LoopCost {
                     rounds: self.rounds,
                     tokens: self.spent.total_tokens(),

@@ -42,8 +42,8 @@ impl Rule for Messages {
         let threshold = context.config.llm_repeat_threshold;
         match what {
             Happening::User => *self = Self::default(),
-            Happening::Message { empty: true, .. } => self.output = Row::default(),
-            Happening::Message { body, empty: false } => {
+            Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => self.output = Row::default(),
+            Happening::Message { body, .. } => {
                 self.output.take(body, context.now, &context.round.usage);
                 report(&self.output, EvidenceType::RepeatedLlmOutput, &[], threshold, context, reports);
             }
@@ -65,7 +65,7 @@ impl Rule for Messages {
                     report(&self.output, EvidenceType::RepeatedLlmOutput, members, threshold, context, reports);
                 }
             }
-            Happening::Step { .. } | Happening::Tick => {}
+            Happening::Step { .. } | Happening::Compacted | Happening::Tick => {}
         }
     }
 }
@@ -96,6 +96,7 @@ fn report(
         members: members.to_vec(),
         distance: threshold,
         early: false,
+        mild: false,
         cost: row.cost,
     });
 }

@@ -5,9 +5,16 @@
 //! a file here, a line in [`rules!`], an [`EvidenceType`](super::EvidenceType), a paragraph in `docs/rules.md`.
 
 mod cycle;
+mod edits;
+mod empty;
+mod errors;
 mod idle;
 mod llm;
+mod narration;
+mod persistent;
 mod repeat;
+mod reread;
+mod streak;
 mod typecheck;
 
 use super::evidence::Report;
@@ -21,12 +28,15 @@ pub enum Happening<'a> {
     Step { step: &'a Step, fresh: bool },
     /// All results of the round so far are in. `again`: told before, and the batch went on.
     Round { again: bool },
-    /// A finished assistant message that asked for no tool; `body`: normalised text and thinking.
-    Message { body: u128, empty: bool },
+    /// A finished assistant message that asked for no tool; `body`: normalised text and thinking. `promised`: its
+    /// stop reason speaks of a call that is not there.
+    Message { body: u128, empty: bool, announces: bool, asks: bool, promised: bool },
     /// A program (not a person) gave the agent this text; `body`: normalised.
     Input { body: u128 },
     /// A person spoke: whatever went on before was answered.
     User,
+    /// The context was compacted: the model has forgotten what it was shown.
+    Compacted,
     /// Time passed.
     Tick,
 }
@@ -41,6 +51,8 @@ pub struct Context<'a> {
     pub round: &'a Round,
     /// Counts the changes of the world (see `progress.rs`): a streak is only as old as its epoch.
     pub epoch: u64,
+    /// Rounds that brought news, so far, the current one left out.
+    pub news: u64,
 }
 
 pub trait Rule {
@@ -66,8 +78,14 @@ macro_rules! rules {
 rules! {
     typecheck: typecheck::Typecheck,
     repeat: repeat::Repeat,
+    errors: errors::Errors,
+    edits: edits::Edits,
+    persistent: persistent::Persistent,
+    empty: empty::Empty,
+    reread: reread::Reread,
     cycle: cycle::Cycle,
     llm: llm::Messages,
+    narration: narration::Narration,
     idle: idle::Idle,
 }
 

@@ -15,9 +15,6 @@ use crate::detect::round::Step;
 /// Actions remembered per agent, at least.
 const REMEMBERED: usize = 1024;
 
-/// Polls may repeat the same answer this often before waiting without a pause is a loop (`detection.md`, polling).
-const POLL_FACTOR: u32 = 20;
-
 /// Polls that lie so far apart wait; milliseconds.
 const PATIENCE_MS: f64 = 20_000.0;
 
@@ -117,7 +114,7 @@ impl Repeat {
 
         let base = context.config.repeat_threshold;
         let threshold = if step.action.polls {
-            base.max(POLL_FACTOR)
+            base.max(context.config.polling_threshold)
         } else if news > streak.news_at_start && streak.interleaved {
             base * 2
         } else {
@@ -141,6 +138,7 @@ impl Repeat {
                 members: vec![step.action.hash],
                 distance: changing,
                 early: false,
+                mild: false,
                 cost: streak.changes_cost,
             });
         }
@@ -168,6 +166,7 @@ fn report_same(step: &Step, streak: &Streak, threshold: u32, reports: &mut Vec<R
         members: vec![step.action.hash],
         distance: threshold,
         early: false,
+        mild: false,
         cost: streak.cost,
     };
     let count = times(streak.count);

@@ -80,6 +80,7 @@ impl Typecheck {
                 members: vec![step.action.hash],
                 distance: threshold,
                 early: failing.count < context.config.repeat_threshold,
+                mild: false,
                 cost: failing.cost,
             });
         }

@@ -1,0 +1,68 @@
+//! `failing_edit` and `edit_revert`: edits that get nowhere.
+//!
+//! Failing: edits of one file that fail, or leave it as it was; reading in between does not help. Reverting: a file
+//! goes back to an old state again and again with no new state in between. Undoing a change once to see a test fail,
+//! and doing it again, is two such returns; the third is told.
+
+use super::streak::Streak;
+use super::{Context, Happening, Rule};
+use crate::detect::action::ToolClass;
+use crate::detect::evidence::{EvidenceType, Report};
+use crate::detect::memory::Memory;
+use crate::detect::progress::pair;
+use crate::detect::round::Step;
+use crate::text::fast;
+
+const REMEMBERED: usize = 256;
+
+#[derive(Debug, Clone)]
+pub struct Edits {
+    failing: Memory<Streak>,
+    reverts: Memory<Streak>,
+}
+
+impl Default for Edits {
+    fn default() -> Self {
+        Self { failing: Memory::new(REMEMBERED), reverts: Memory::new(REMEMBERED) }
+    }
+}
+
+impl Rule for Edits {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        match what {
+            Happening::User => *self = Self::default(),
+            Happening::Step { step, fresh: true } if step.action.class == ToolClass::Edit && !step.outage => {
+                self.step(step, context, reports);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Edits {
+    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+        let action = &*step.action;
+        let Some(path) = action.path.as_deref() else { return };
+        let path = fast(path.as_bytes());
+        let failing = self.failing.entry(path, Streak::default);
+        if step.world || step.reverted {
+            failing.clear();
+        } else {
+            failing.hit(step.at, context);
+            let what = "edits of one file that fail or change nothing,";
+            let report =
+                failing.report(context.config.failing_edit_threshold, EvidenceType::FailingEdit, pair(path, 5), what, step.at);
+            reports.extend(report.map(|report| report.about(action)));
+        }
+        let reverts = self.reverts.entry(path, Streak::default);
+        if step.world {
+            reverts.clear();
+        } else if step.reverted {
+            reverts.hit(step.at, context);
+            let threshold = context.config.edit_revert_threshold;
+            let what = "a file goes back to an old state,";
+            let report = reverts.report(threshold, EvidenceType::EditRevert, pair(path, 6), what, step.at);
+            reports.extend(report.map(|report| report.about(action)));
+        }
+    }
+}

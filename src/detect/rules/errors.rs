@@ -1,0 +1,127 @@
+//! `error_loop`, `unknown_tool` and `denied`: failing in the same way, whatever the arguments.
+//!
+//! An error class counts per subject (a program, or a tool); a success of the same subject, a change of the world and
+//! a person start anew. The same class from several subjects is one cause and counts together, later. Calls of tools
+//! that do not exist, and arguments that never validate, count across names and errors: another wrong name is no
+//! progress. Refusals count per tool, also of reworded requests.
+
+use super::streak::Streak;
+use super::{Context, Happening, Rule};
+use crate::detect::evidence::{EvidenceType, Report};
+use crate::detect::failure::Kind;
+use crate::detect::memory::Memory;
+use crate::detect::progress::pair;
+use crate::detect::round::Step;
+use crate::text::fast;
+
+const REMEMBERED: usize = 256;
+
+#[derive(Debug, Clone, Default)]
+struct Counted {
+    epoch: u64,
+    streak: Streak,
+    /// Distinct arguments: one action that fails again and again is another rule's.
+    actions: Vec<u128>,
+}
+
+/// Distinct actions that are told apart.
+const MAX_ACTIONS: usize = 4;
+
+#[derive(Debug, Clone)]
+pub struct Errors {
+    by_subject: Memory<Counted>,
+    by_class: Memory<Counted>,
+    /// Successes per subject: a class that was seen before the latest one starts anew.
+    successes: Memory<u64>,
+    unknown: Streak,
+    denied: Memory<Streak>,
+    person: u64,
+}
+
+impl Default for Errors {
+    fn default() -> Self {
+        Self {
+            by_subject: Memory::new(REMEMBERED),
+            by_class: Memory::new(REMEMBERED),
+            successes: Memory::new(REMEMBERED),
+            unknown: Streak::default(),
+            denied: Memory::new(REMEMBERED),
+            person: 0,
+        }
+    }
+}
+
+impl Rule for Errors {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        match what {
+            Happening::User => {
+                self.person += 1;
+                self.unknown.clear();
+                self.denied = Memory::new(REMEMBERED);
+            }
+            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, reports),
+            _ => {}
+        }
+    }
+}
+
+impl Errors {
+    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+        let action = &*step.action;
+        if !step.is_error {
+            *self.successes.entry(action.subject, || 0) += 1;
+            self.unknown.clear();
+            return;
+        }
+        let Some(failure) = step.error else { return };
+        let config = context.config;
+        match failure.kind {
+            Kind::Unknown => {
+                self.unknown.hit(step.at, context);
+                let what = "calls of a tool that does not exist, or with arguments that do not validate,";
+                let report = self.unknown.report(config.unknown_tool_threshold, EvidenceType::UnknownTool, 2, what, step.at);
+                reports.extend(report.map(|report| report.about(action)));
+            }
+            Kind::Denied => {
+                let tool = fast(action.tool.as_bytes());
+                let streak = self.denied.entry(tool, Streak::default);
+                streak.hit(step.at, context);
+                let report = streak.report(config.denied_threshold, EvidenceType::Denied, pair(tool, 3), "refused and asked again", step.at);
+                reports.extend(report.map(|report| report.about(action)));
+            }
+            Kind::Other => {
+                // A check that fails while its cause is worked on belongs to `persistent_failure`.
+                let successes = self.successes.get(action.subject).copied().unwrap_or(0);
+                let epoch = context.epoch + self.person + successes;
+                let threshold = config.error_loop_threshold;
+                let key = pair(action.subject, failure.class);
+                let what = "the same error, whatever the arguments,";
+                let one = count(self.by_subject.entry(key, Counted::default), step, epoch, context);
+                if one.actions.len() > 1 {
+                    let report = one.streak.report(threshold, EvidenceType::ErrorLoop, key, what, step.at);
+                    reports.extend(report.map(|report| report.about(action)));
+                }
+                let all = count(self.by_class.entry(failure.class, Counted::default), step, context.epoch + self.person, context);
+                if all.actions.len() > 2 {
+                    let what = "the same error from several tools";
+                    let report = all.streak.report(threshold * 2, EvidenceType::ErrorLoop, failure.class, what, step.at);
+                    reports.extend(report.map(|report| report.about(action)));
+                }
+            }
+        }
+    }
+}
+
+fn count<'a>(counted: &'a mut Counted, step: &Step, epoch: u64, context: &Context<'_>) -> &'a Counted {
+    if counted.epoch != epoch {
+        *counted = Counted { epoch, ..Counted::default() };
+    }
+    counted.streak.hit(step.at, context);
+    if counted.streak.count == 1 {
+        counted.actions.clear();
+    }
+    if counted.actions.len() < MAX_ACTIONS && !counted.actions.contains(&step.action.hash) {
+        counted.actions.push(step.action.hash);
+    }
+    counted
+}

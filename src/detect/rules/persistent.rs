@@ -1,0 +1,65 @@
+//! `persistent_failure`: edits are made, and the same check keeps failing in the same way.
+//!
+//! The slow counter beside the fast ones: a real edit clears replays, not this. Only runs with a change of the world
+//! before them count (without one it is a replay). Work goes on, so it is never more than a warning.
+
+use super::streak::Streak;
+use super::{Context, Happening, Rule};
+use crate::detect::evidence::{EvidenceType, Report};
+use crate::detect::memory::Memory;
+use crate::detect::progress::pair;
+use crate::detect::round::Step;
+
+/// Checks remembered per agent.
+const REMEMBERED: usize = 64;
+
+#[derive(Debug, Clone, Default)]
+struct Check {
+    signature: u128,
+    epoch: u64,
+    streak: Streak,
+}
+
+#[derive(Debug, Clone)]
+pub struct Persistent {
+    checks: Memory<Check>,
+}
+
+impl Default for Persistent {
+    fn default() -> Self {
+        Self { checks: Memory::new(REMEMBERED) }
+    }
+}
+
+impl Rule for Persistent {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        match what {
+            Happening::User => *self = Self::default(),
+            Happening::Step { step, fresh: true } if step.action.check && !step.outage => self.step(step, context, reports),
+            _ => {}
+        }
+    }
+}
+
+impl Persistent {
+    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+        let check = self.checks.entry(step.action.hash, Check::default);
+        if !step.is_error {
+            check.streak.clear();
+            return;
+        }
+        if check.signature != step.signature {
+            check.signature = step.signature;
+            check.streak.clear();
+        } else if check.epoch == context.epoch {
+            return;
+        }
+        check.epoch = context.epoch;
+        check.streak.hit(step.at, context);
+        let trigger = pair(step.action.hash, 7);
+        let what = "after every edit the same check fails in the same way,";
+        let threshold = context.config.persistent_failure_threshold;
+        let report = check.streak.report(threshold, EvidenceType::PersistentFailure, trigger, what, step.at);
+        reports.extend(report.map(|report| report.about(&step.action).mild()));
+    }
+}

@@ -1,0 +1,86 @@
+//! A count of rounds in which the same thing came again, with what it cost. Shared by the rules that only count.
+
+use std::sync::Arc;
+
+use super::{Context, times};
+use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+
+/// Rounds with news of other things after which a recurrence is a new look, not a repetition.
+pub const LONG_AGO: u64 = 10;
+
+#[derive(Debug, Clone, Default)]
+pub struct Streak {
+    pub count: u32,
+    pub first_at: f64,
+    last_round: u64,
+    news: u64,
+    cost: LoopCost,
+}
+
+impl Streak {
+    /// Counts the current round; a round counts once.
+    pub fn hit(&mut self, at: f64, context: &Context<'_>) {
+        if self.count > 0 && context.news.saturating_sub(self.news) > LONG_AGO {
+            *self = Self::default();
+        }
+        self.news = context.news;
+        if self.count == 0 {
+            *self = Self { count: 1, first_at: at, last_round: context.round.number, news: context.news, ..Self::default() };
+        } else if self.last_round != context.round.number {
+            self.last_round = context.round.number;
+            self.count += 1;
+            self.cost.add(&context.round.usage, self.first_at, at);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Evidence from `threshold` on; 0 disables.
+    pub fn report(&self, threshold: u32, kind: EvidenceType, trigger: u128, what: &str, at: f64) -> Option<Report> {
+        (threshold > 0 && self.count >= threshold.max(2)).then(|| Report {
+            evidence: Evidence {
+                kind,
+                summary: format!("{what} {}", times(self.count)),
+                count: self.count,
+                period: 1,
+                command: None,
+                first_at: self.first_at,
+                last_at: at,
+                trigger,
+            },
+            members: Vec::new(),
+            distance: threshold,
+            early: false,
+            mild: false,
+            cost: self.cost,
+        })
+    }
+}
+
+impl Report {
+    /// The action that takes part, and its key for people.
+    pub fn about(mut self, action: &crate::detect::Action) -> Self {
+        self.members.push(action.hash);
+        self.evidence.command = Some(Arc::clone(&action.key));
+        self
+    }
+
+    pub fn mild(mut self) -> Self {
+        self.mild = true;
+        self
+    }
+}
+
+impl Streak {
+    /// As [`Self::report`], also for a threshold of one.
+    pub fn report_from(&self, threshold: u32, kind: EvidenceType, trigger: u128, what: &str, at: f64) -> Option<Report> {
+        let mut twin = self.clone();
+        twin.count = twin.count.max(2);
+        let mut report = twin.report(threshold, kind, trigger, what, at)?;
+        report.evidence.count = self.count;
+        report.evidence.summary = format!("{what} {}", times(self.count));
+        (self.count >= threshold).then_some(report)
+    }
+}
