@@ -398,7 +398,7 @@ export interface WatchdogStore {
   readonly version: string;
   /** Opens (or reopens) the target of a session. The handle stays valid until the target is evicted; then calls return 0. */
   open(sessionId: string, at: number, info: TargetInfo, config: WatchdogConfig): number;
-  /** Changes what is known of a target. */
+  /** Changes what is known of a target. The status of one that has ended stays until it is opened again. */
   update(handle: number, info: TargetInfo): void;
   /** Another name for a target (agent id, run id). An alias that another target has is taken from it. */
   alias(handle: number, id: string): void;
