@@ -26,9 +26,8 @@ export async function main(argv, streams) {
   const complain = (message) => streams.stderr.write(`pi-watchdog: ${message}\n`);
   try {
     const request = parseCommandLine(argv);
-    if (request.command === "help") streams.stdout.write(HELP);
-    else if (request.command === "version") streams.stdout.write(`${packageVersion}\n`);
-    else return await replay(request, streams, complain);
+    if (request.command === "replay") return await replay(request, streams, complain);
+    streams.stdout.write(request.command === "help" ? HELP : `${packageVersion}\n`);
     return 0;
   } catch (error) {
     complain(message(error));
