@@ -187,7 +187,7 @@ test("/watchdog answers in the terminal, a loop is shown there, and /reload and 
   await tui.waitFor(/no sub-agent package was found/i);
   await say("loop");
   await tui.waitFor(/I stop here\./);
-  assert.match(await tui.screen(), /Rescue 4711/);
+  assert.match(await tui.screen(), /Watchdog rescue/);
   await say("/reload");
   await tui.waitFor(/[Rr]eloaded/);
   await say("/new");
