@@ -1,6 +1,6 @@
 //! Random ids, and addresses in memory.
 
-use super::scan::{Hit, Kind, View, is_token, is_word};
+use super::scan::{Hit, Kind, View, is_word};
 
 /// An id or address of which `at` is the first digit.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
@@ -162,6 +162,6 @@ fn is_digest(view: &View, run: &Run) -> bool {
         && run.hex
         && view.at(run.end) == b' '
         && matches!(view.at(run.end + 1), b' ' | b'*')
-        && is_token(view.at(run.end + 2));
+        && !view.at(run.end + 2).is_ascii_whitespace();
     named || listed
 }

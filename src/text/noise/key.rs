@@ -112,7 +112,7 @@ fn amount(view: &View, at: usize) -> Option<(usize, bool)> {
     if fraction {
         end = view.number(end + 1).0;
     }
-    let joined = matches!(view.at(end), b'.' | b'-' | b':') && is_word(view.at(end + 1));
+    let joined = view.joined(end, b".-:");
     (!is_word(view.at(end)) && !joined && view.at(end) != b'%').then_some((end, fraction))
 }
 
@@ -171,8 +171,7 @@ fn total(view: &View, end: usize) -> usize {
 /// The id of something that runs; `token` is its first byte, `at` its first digit.
 fn identifier(view: &View, key: &Key, token: usize, at: usize) -> Option<Hit> {
     let end = view.skip_while(at, is_token);
-    let joined = matches!(view.at(end), b'.' | b':' | b'/') && is_word(view.at(end + 1));
-    if joined || end - token > 64 {
+    if view.joined(end, b".:/") {
         return None;
     }
     let mut words = key.words();

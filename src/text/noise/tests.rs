@@ -289,8 +289,6 @@ pub(super) fn soup() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     #[test]
     fn masking_is_idempotent(text in soup()) {
         let once = masked(&text);

@@ -230,8 +230,7 @@ fn clock(view: &View, at: usize) -> Option<usize> {
         let end = half(view, minute);
         (end > minute || view.at(at) == b'0' && hour_end - at == 2).then_some(end)?
     };
-    let after = view.at(end);
-    (!is_word(after) && after != b':' && !(after == b'.' && view.at(end + 1).is_ascii_digit())).then_some(end)
+    (!is_word(view.at(end)) && view.at(end) != b':' && !view.joined(end, b".")).then_some(end)
 }
 
 /// Seconds with a fraction, milli-, micro- or nanoseconds since 1970, between 2014 and 2033.
@@ -254,6 +253,5 @@ fn epoch(view: &View, at: usize) -> Option<usize> {
 
 /// Nothing goes on at `at`: neither a word nor, behind a joint, more of the same name.
 fn ends(view: &View, at: usize) -> bool {
-    let next = view.at(at);
-    !is_word(next) && !(matches!(next, b'-' | b'.' | b'/') && is_word(view.at(at + 1)))
+    !is_word(view.at(at)) && !view.joined(at, b"-./")
 }
