@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::analysis::StuckAnalysis;
 use super::engine::{Engine, Observed};
+use super::gist::Gist;
 use super::incident::Finding;
 use crate::policy::Config;
 use crate::trace::{Event, Usage};
@@ -22,8 +23,13 @@ impl Detector {
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
     pub fn observe(&mut self, event: &Event<'_>) -> Vec<Finding> {
+        self.observe_gist(event, Gist::of(&event.kind))
+    }
+
+    /// Takes the next event, whose gist was computed elsewhere; its texts are not read.
+    pub fn observe_gist(&mut self, event: &Event<'_>, gist: Gist) -> Vec<Finding> {
         let agent = event.agent.filter(|agent| *agent != "main");
-        let observed = self.engine(agent).observe(event.at, &event.kind);
+        let observed = self.engine(agent).observe_gist(event.at, &event.kind, gist);
         named(observed, agent)
     }
 

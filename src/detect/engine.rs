@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::action::Action;
 use super::analysis::StuckAnalysis;
 use super::evidence::{LoopCost, Report};
+use super::gist::Gist;
 use super::incident::{Finding, Incidents};
 use super::memory::Memory;
 use super::progress::{History, pair};
@@ -121,19 +122,28 @@ impl Engine {
 
     /// Takes one event. `at`: milliseconds.
     pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> Observed {
+        self.observe_gist(at, kind, Gist::of(kind))
+    }
+
+    /// Takes one event whose gist was computed elsewhere; its texts are not read.
+    pub fn observe_gist(&mut self, at: f64, kind: &EventKind<'_>, gist: Gist) -> Observed {
         let mut out = Observed::default();
         match *kind {
-            EventKind::User { text, synthetic } => self.user(at, text, synthetic, &mut out),
-            EventKind::Assistant { turn, text, thinking, stop_reason, usage } => {
-                self.assistant(at, turn, text, thinking, stop_reason, usage, &mut out);
+            EventKind::User { .. } => self.user(at, &gist, &mut out),
+            EventKind::Assistant { turn, stop_reason, usage, .. } => {
+                self.assistant(at, turn, &gist, stop_reason, usage, &mut out);
             }
             EventKind::AssistantChunk { .. } => {}
-            EventKind::ToolCall { turn, call_id, tool, args } => {
-                self.call(at, turn, call_id, Arc::new(Action::new(tool, args)), &mut out);
+            EventKind::ToolCall { turn, call_id, .. } => {
+                if let Gist::Call(action) = gist {
+                    self.call(at, turn, call_id, action, &mut out);
+                }
             }
-            EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } => {
-                let result = Result { output, is_error, blocked: blocked_by.is_some() };
-                self.result(at, turn, call_id, tool, &result, files, &mut out);
+            EventKind::ToolResult { turn, call_id, tool, is_error, files, blocked_by, .. } => {
+                if let Gist::Result { outcome, shape, outage } = gist {
+                    let result = Outcome { outcome, shape, is_error, outage };
+                    self.result(at, turn, call_id, tool, result, blocked_by.is_some(), files, &mut out);
+                }
             }
             EventKind::FileChange { path, hash_after, .. } => {
                 if self.history.file_changed(path, hash_after.unwrap_or("")) {
@@ -151,10 +161,9 @@ impl Engine {
         self.round.usage += usage;
     }
 
-    fn user(&mut self, at: f64, text: &str, synthetic: bool, out: &mut Observed) {
+    fn user(&mut self, at: f64, gist: &Gist, out: &mut Observed) {
         self.finish_message(at, out);
-        if synthetic {
-            let body = fast(text::normalize_message(text).as_bytes());
+        if let Gist::Input { body } = *gist {
             self.tell(at, Happening::Input { body }, out);
         } else {
             self.pending.clear();
@@ -166,13 +175,11 @@ impl Engine {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // the fields of one event
     fn assistant(
         &mut self,
         at: f64,
         turn: u32,
-        text: &str,
-        thinking: &str,
+        gist: &Gist,
         stop: StopReason,
         usage: Option<Usage>,
         out: &mut Observed,
@@ -182,12 +189,8 @@ impl Engine {
         if let Some(usage) = usage {
             self.add_usage(usage);
         }
-        if matches!(stop, StopReason::Error | StopReason::Aborted) {
-            return;
-        }
-        let body =
-            pair(fast(text::normalize_message(text).as_bytes()), fast(text::normalize_message(thinking).as_bytes()));
-        self.message = Some((body, text.trim().is_empty() && thinking.trim().is_empty(), turn));
+        let Gist::Message { body, empty } = *gist else { return };
+        self.message = Some((body, empty, turn));
         self.round.message = Some(body);
         if matches!(stop, StopReason::Stop | StopReason::Length) {
             self.finish_message(at, out);
@@ -241,14 +244,14 @@ impl Engine {
         turn: u32,
         call_id: &str,
         tool: &str,
-        result: &Result<'_>,
+        result: Outcome,
+        blocked: bool,
         files: &[crate::trace::FileState<'_>],
         out: &mut Observed,
     ) {
         let pending = self.take_pending(at, turn, call_id, tool, out);
-        let (outcome, shape) = self.outcome_of(&pending.action, result);
-        let outage = is_outage(result.output, result.is_error);
-        self.step(at, &pending, Outcome { outcome, shape, is_error: result.is_error, outage }, files, out);
+        let result = self.answered(&pending.action, result, blocked);
+        self.step(at, &pending, result, files, out);
     }
 
     /// The call that a result answers; one whose call was never seen is compared by its tool alone.
@@ -265,15 +268,12 @@ impl Engine {
     }
 
     /// A refusal by a guard says nothing of the question: the call counts as answered like before.
-    fn outcome_of(&mut self, action: &Action, result: &Result<'_>) -> (u128, u128) {
-        if result.blocked
-            && let Some(&outcome) = self.latest.get(action.hash)
-        {
-            return (outcome, outcome);
+    fn answered(&mut self, action: &Action, result: Outcome, blocked: bool) -> Outcome {
+        if blocked && let Some(&outcome) = self.latest.get(action.hash) {
+            return Outcome { outcome, shape: outcome, ..result };
         }
-        let (outcome, shape) = outcome(result.output, result.is_error);
-        *self.latest.entry(action.hash, || outcome) = outcome;
-        (outcome, shape)
+        *self.latest.entry(action.hash, || result.outcome) = result.outcome;
+        result
     }
 
     fn step(
@@ -395,12 +395,6 @@ impl Engine {
     }
 }
 
-struct Result<'a> {
-    output: &'a str,
-    is_error: bool,
-    blocked: bool,
-}
-
 #[derive(Clone, Copy)]
 struct Outcome {
     outcome: u128,
@@ -410,7 +404,7 @@ struct Outcome {
 }
 
 /// Noise-masked hash of an output, and the same with its numbers masked.
-fn outcome(output: &str, is_error: bool) -> (u128, u128) {
+pub(super) fn outcome(output: &str, is_error: bool) -> (u128, u128) {
     let (head, tail) = ends(output);
     MASKED.with_borrow_mut(|masked| {
         text::mask(head, masked);
@@ -457,7 +451,7 @@ const BRIEF: usize = 300;
 
 /// The provider or a service is overloaded or down: nothing that the agent repeats out of confusion. A tool may have
 /// wrapped that into a success; then both the status and its name must stand in a brief answer.
-fn is_outage(output: &str, is_error: bool) -> bool {
+pub(super) fn is_outage(output: &str, is_error: bool) -> bool {
     const NAMES: [&str; 7] = [
         "too many requests",
         "rate limit",
