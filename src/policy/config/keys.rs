@@ -133,7 +133,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "allowProjectPowers",
         shape: Shape::Bool,
-        description: "Whether a project file may set `alertMode`, `steerDryRunDefault` and `circuitBreaker` as freely as the global file. Only the global file and commands can say so.",
+        description: "Whether a project file may set `alertMode`, `steerDryRunDefault` and `circuitBreaker` as freely as the global file. Counts in the global file only.",
         power: |value| u8::from(*value == Value::Bool(true)),
     },
 ];

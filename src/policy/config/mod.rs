@@ -9,6 +9,8 @@ mod keys;
 mod reference;
 mod resolve;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
