@@ -401,7 +401,7 @@ export interface WatchdogStore {
   /** Changes what is known of a target. The status of one that has ended stays until it is opened again. */
   update(handle: number, info: TargetInfo): void;
   /** Another name for a target (agent id, run id). An alias that another target has is taken from it. */
-  alias(handle: number, id: string): void;
+  alias(handle: number, name: string): void;
   configure(handle: number, config: WatchdogConfig): void;
   /** The target has ended; nothing more is alerted for it. */
   end(handle: number, at: number, status: TargetStatus): void;
