@@ -1,6 +1,8 @@
 // What the extension adds to Pi's start: real Pi in RPC mode, offline, from spawn to the answer to its first command,
-// with and without the installed package, in turn.
+// with and without the installed package, in turn. Where the system tells it (Linux), also the processor time until then,
+// which other work on the machine disturbs less.
 
+import { readdirSync, readFileSync } from "node:fs";
 import { CleanupStack } from "../__test__/support/cleanup.ts";
 import { ModelServer } from "../__test__/support/model-server.ts";
 import { PiHome } from "../__test__/support/pi-home.ts";
@@ -19,39 +21,60 @@ export async function startUp(starts: number): Promise<Row> {
     // Fills the cache of the TypeScript loader, as a user's second start finds it.
     for (const home of [without, with_]) await startOnce(home);
     await assertLoaded(with_);
-    const plain: number[] = [];
-    const watched: number[] = [];
+    const plain: Start[] = [];
+    const watched: Start[] = [];
     for (let round = 0; round < starts; round += 1) {
-      const pair: [PiHome, number[]][] = [
+      const pair: [PiHome, Start[]][] = [
         [without, plain],
         [with_, watched],
       ];
       for (const [home, samples] of round % 2 === 0 ? pair : pair.toReversed()) samples.push(await startOnce(home));
     }
-    const added = watched.map((ms, index) => ms - (plain[index] ?? Number.NaN));
-    const result = median(added);
+    const added = (figure: keyof Start) =>
+      watched.map((start, index) => start[figure] - (plain[index]?.[figure] ?? Number.NaN));
+    const [wall, cpu] = [median(added("wallMs")), median(added("cpuMs"))];
+    const [from, to] = [plain, watched].map((samples) => median(samples.map(({ wallMs }) => wallMs)).toFixed(0));
+    const processor = Number.isNaN(cpu) ? "" : `; processor time +${cpu.toFixed(1)} ms`;
     return {
       what: "added to Pi's start",
-      detail: `${median(plain).toFixed(0)} → ${median(watched).toFixed(0)} ms, median of ${starts} pairs, ± ${medianError(added).toFixed(1)} ms`,
-      result: `${result.toFixed(1)} ms`,
+      detail: `${from} → ${to} ms, median of ${starts} pairs, ± ${medianError(added("wallMs")).toFixed(1)} ms${processor}`,
+      result: `${wall.toFixed(1)} ms`,
       goal: `< ${LIMIT_MS} ms`,
-      met: result < LIMIT_MS,
+      met: wall < LIMIT_MS,
     };
   } finally {
     await scope.close();
   }
 }
 
-/** Milliseconds from spawn to the first answer. */
-async function startOnce(home: PiHome): Promise<number> {
+interface Start {
+  /** From spawn to the first answer. */
+  wallMs: number;
+  /** Of all threads until then; NaN where it is not known. */
+  cpuMs: number;
+}
+
+async function startOnce(home: PiHome): Promise<Start> {
   const scope = new CleanupStack();
   const start = performance.now();
   const pi = new PiRpc(home, scope);
   try {
     await pi.send({ type: "get_state" });
-    return performance.now() - start;
+    return { wallMs: performance.now() - start, cpuMs: processorMs(pi.process.pid) };
   } finally {
     await scope.close();
+  }
+}
+
+function processorMs(pid: number | undefined): number {
+  try {
+    const tasks = `/proc/${pid}/task`;
+    const used = readdirSync(tasks).map((task) =>
+      Number(readFileSync(`${tasks}/${task}/schedstat`, "utf8").split(" ")[0]),
+    );
+    return used.reduce((sum, ns) => sum + ns, 0) / 1e6;
+  } catch {
+    return Number.NaN;
   }
 }
 
