@@ -208,7 +208,7 @@ test("completion offers subcommands, keys, values and targets", { skip: tmuxMiss
   };
   await offers("/watchdog ", /status +Versions[\s\S]*set <key> <value> +Change a configuration key/);
   await offers("/watchdog in", /inspect <target> +Recent events/);
-  await offers("/watchdog set c", /changingOutputThreshold[\s\S]*circuitBreaker[\s\S]*cooldownSec/);
+  await offers("/watchdog set c", /changingOutputThreshold[\s\S]*cooldownSec[\s\S]*circuitBreaker/);
   await offers("/watchdog set alertMode ", /main_only[\s\S]*direct_subagent[\s\S]*both/);
   await offers("/watchdog inspect ", /main, (idle|running)/);
 });
