@@ -9,7 +9,7 @@
 //! one batch: what is in memory does not depend on the file.
 
 use std::io::{self, Read, Seek};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
 use super::Observer;
@@ -41,20 +41,24 @@ where
     thread::scope(|scope| {
         let mut queues = Vec::with_capacity(workers);
         let mut results = Vec::with_capacity(workers);
+        let (used, spare) = channel();
         for _ in 0..workers {
             let (queue, batches) = sync_channel::<Batch>(1);
             let (done, result) = sync_channel(1);
             queues.push(queue);
             results.push(result);
+            let used = used.clone();
             scope.spawn(move || {
                 for batch in batches {
                     if done.send(batch.read::<O>()).is_err() {
                         return;
                     }
+                    // Once the file has been handed out nobody wants it back.
+                    let _ = used.send(batch);
                 }
             });
         }
-        let reading = scope.spawn(move || read(lines, tree, &queues));
+        let reading = scope.spawn(move || read(lines, tree, &queues, &spare));
         for result in results.iter().cycle() {
             // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
             let Ok(entries) = result.recv() else { break };
@@ -66,9 +70,18 @@ where
     })
 }
 
-fn read<R: Read + Seek>(mut lines: Lines<R>, tree: &Tree, queues: &[SyncSender<Batch>]) -> io::Result<()> {
+fn read<R: Read + Seek>(
+    mut lines: Lines<R>,
+    tree: &Tree,
+    queues: &[SyncSender<Batch>],
+    spare: &Receiver<Batch>,
+) -> io::Result<()> {
     let mut turn = queues.iter().cycle();
-    let mut send = |batch: &mut Batch| turn.next().is_some_and(|queue| queue.send(std::mem::take(batch)).is_ok());
+    let mut send = |batch: &mut Batch| {
+        let mut next = spare.try_recv().unwrap_or_default();
+        next.clear();
+        turn.next().is_some_and(|queue| queue.send(std::mem::replace(batch, next)).is_ok())
+    };
     let mut batch = Batch::default();
     // Where stretches begin whose start is known only when the one before them in the file has been read.
     let mut begin: Vec<Option<Place>> = tree.stretches.iter().map(|stretch| stretch.start).collect();
@@ -115,6 +128,11 @@ struct RawLine {
 }
 
 impl Batch {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.lines.clear();
+    }
+
     fn push(&mut self, stretch: u32, line: &Line<'_>) {
         self.bytes.extend_from_slice(line.bytes);
         self.lines.push(RawLine {
@@ -126,7 +144,7 @@ impl Batch {
         });
     }
 
-    fn read<O: Observer>(self) -> Vec<Entry<O::Gist>> {
+    fn read<O: Observer>(&self) -> Vec<Entry<O::Gist>> {
         let mut begin = 0;
         let mut entries = Vec::with_capacity(self.lines.len());
         for line in &self.lines {
