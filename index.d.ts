@@ -157,7 +157,15 @@ export interface TraceUsage {
 /** One event of a trace; `at` in seconds. Fields: `docs/trace.md`. */
 export type TraceEvent = { at: number; agent?: string } & (
   | { type: "user"; text: string; synthetic?: boolean }
-  | { type: "assistant"; turn?: number; text?: string; thinking?: string; stopReason?: string; partial?: boolean; usage?: TraceUsage }
+  | {
+      type: "assistant";
+      turn?: number;
+      text?: string;
+      thinking?: string;
+      stopReason?: string;
+      partial?: boolean;
+      usage?: TraceUsage;
+    }
   | { type: "tool_call"; turn: number; callId: string; tool: string; args?: unknown }
   | {
       type: "tool_result";
@@ -314,15 +322,7 @@ export function replayCases(
 // The store: one per process, shared by every instance of the extension. Used by the extension; stable for other hosts.
 
 export type TargetKind = "task" | "watchdog" | "unknown";
-export type TargetStatus =
-  | "queued"
-  | "running"
-  | "idle"
-  | "completed"
-  | "steered"
-  | "aborted"
-  | "stopped"
-  | "error";
+export type TargetStatus = "queued" | "running" | "idle" | "completed" | "steered" | "aborted" | "stopped" | "error";
 
 export interface TargetInfo {
   /** For people: session name, agent description, or `main`. */
@@ -408,10 +408,25 @@ export interface WatchdogStore {
 
   // The hot path: one call per event, a number back ({@link Signal}).
   observeUser(handle: number, at: number, text: string, synthetic: boolean): number;
-  observeAssistant(handle: number, at: number, turn: number, text: string, thinking: string, stopReason: string): number;
+  observeAssistant(
+    handle: number,
+    at: number,
+    turn: number,
+    text: string,
+    thinking: string,
+    stopReason: string,
+  ): number;
   /** Streamed text of the message being written. */
   observeChunk(handle: number, at: number, turn: number, text: string): number;
-  observeUsage(handle: number, at: number, input: number, output: number, cacheRead: number, cacheWrite: number, usd: number): number;
+  observeUsage(
+    handle: number,
+    at: number,
+    input: number,
+    output: number,
+    cacheRead: number,
+    cacheWrite: number,
+    usd: number,
+  ): number;
   /** `args`: JSON text. */
   observeToolCall(handle: number, at: number, turn: number, callId: string, tool: string, args: string): number;
   /** `files`: JSON text of path → content hash, or `""`. `blockedBy`: guard that refused the call, or `""`. */
