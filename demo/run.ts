@@ -31,7 +31,8 @@ try {
 }
 checklist.show(screen);
 screen.line(checklist.complete ? "\nEvery step was seen." : "\nNot every step was seen.");
-process.exit(checklist.complete ? 0 : 1);
+// Waits that were given up may still hold timers. What is written must be out first.
+process.stdout.write("", () => process.exit(checklist.complete ? 0 : 1));
 
 async function show(): Promise<void> {
   screen.title(`pi-watchdog-supervisor ${version}: a sub-agent that goes round in circles`);

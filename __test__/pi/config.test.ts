@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Lab, type LabOptions, type Script } from "../support/pi.ts";
-import { bash, loop, RESCUE, rescued, told } from "../support/scripts.ts";
+import { bash, loop, RESCUE, rescued, rescues, told } from "../support/scripts.ts";
 
 const FILES = { "list.txt": "one\n" };
 const LOOP = loop(bash("cat list.txt"), 8);
@@ -132,6 +132,8 @@ test("enabled: false watches nothing", async (t) => {
   const pi = await lab.rpc();
   await pi.prompt("look");
   assert.equal(lab.server.requests.length, 9);
+  await pi.prompt("/watchdog status");
+  assert.match(told(pi), /enabled is false/);
 });
 
 test("/watchdog set holds for the run and wins over the files", async (t) => {
@@ -139,5 +141,6 @@ test("/watchdog set holds for the run and wins over the files", async (t) => {
   const pi = await lab.rpc();
   await pi.prompt(`/watchdog set rescueMessage ${RESCUE}`);
   await pi.prompt("look");
-  assert.ok(lab.server.requests.some(rescued));
+  assert.equal(lab.server.requests[0]?.prompt, "look");
+  assert.ok(lab.server.requests.some((request) => rescues(request) === 1));
 });
