@@ -20,6 +20,20 @@ export interface WatchdogConfig {
   changingOutputThreshold: number;
   typecheckRepeatThreshold: number;
   llmRepeatThreshold: number;
+  cycleThreshold: number;
+  staleRevisitsThreshold: number;
+  errorLoopThreshold: number;
+  unknownToolThreshold: number;
+  deniedThreshold: number;
+  emptyResultThreshold: number;
+  failingEditThreshold: number;
+  editRevertThreshold: number;
+  persistentFailureThreshold: number;
+  rereadThreshold: number;
+  narrationThreshold: number;
+  streamRepeatThreshold: number;
+  pollingThreshold: number;
+  compactionLoopThreshold: number;
   idleNoProgressSec: number;
   cooldownSec: number;
   maxPreviewLines: number;
@@ -85,7 +99,19 @@ export type EvidenceType =
   | "typecheck_loop"
   | "repeated_llm_input"
   | "repeated_llm_output"
-  | "idle_no_progress";
+  | "idle_no_progress"
+  | "stale_revisits"
+  | "error_loop"
+  | "unknown_tool"
+  | "denied"
+  | "empty_results"
+  | "failing_edit"
+  | "edit_revert"
+  | "persistent_failure"
+  | "reread"
+  | "empty_turns"
+  | "narration"
+  | "stream_repetition";
 
 export type Severity = "info" | "warning" | "critical";
 export type Confidence = "low" | "medium" | "high";
@@ -157,7 +183,15 @@ export interface TraceUsage {
 /** One event of a trace; `at` in seconds. Fields: `docs/trace.md`. */
 export type TraceEvent = { at: number; agent?: string } & (
   | { type: "user"; text: string; synthetic?: boolean }
-  | { type: "assistant"; turn?: number; text?: string; thinking?: string; stopReason?: string; partial?: boolean; usage?: TraceUsage }
+  | {
+      type: "assistant";
+      turn?: number;
+      text?: string;
+      thinking?: string;
+      stopReason?: string;
+      partial?: boolean;
+      usage?: TraceUsage;
+    }
   | { type: "tool_call"; turn: number; callId: string; tool: string; args?: unknown }
   | {
       type: "tool_result";
@@ -314,15 +348,7 @@ export function replayCases(
 // The store: one per process, shared by every instance of the extension. Used by the extension; stable for other hosts.
 
 export type TargetKind = "task" | "watchdog" | "unknown";
-export type TargetStatus =
-  | "queued"
-  | "running"
-  | "idle"
-  | "completed"
-  | "steered"
-  | "aborted"
-  | "stopped"
-  | "error";
+export type TargetStatus = "queued" | "running" | "idle" | "completed" | "steered" | "aborted" | "stopped" | "error";
 
 export interface TargetInfo {
   /** For people: session name, agent description, or `main`. */
@@ -398,20 +424,35 @@ export interface WatchdogStore {
   readonly version: string;
   /** Opens (or reopens) the target of a session. The handle stays valid until the target is evicted; then calls return 0. */
   open(sessionId: string, at: number, info: TargetInfo, config: WatchdogConfig): number;
-  /** Changes what is known of a target. */
+  /** Changes what is known of a target. The status of one that has ended stays until it is opened again. */
   update(handle: number, info: TargetInfo): void;
   /** Another name for a target (agent id, run id). An alias that another target has is taken from it. */
-  alias(handle: number, id: string): void;
+  alias(handle: number, name: string): void;
   configure(handle: number, config: WatchdogConfig): void;
   /** The target has ended; nothing more is alerted for it. */
   end(handle: number, at: number, status: TargetStatus): void;
 
   // The hot path: one call per event, a number back ({@link Signal}).
   observeUser(handle: number, at: number, text: string, synthetic: boolean): number;
-  observeAssistant(handle: number, at: number, turn: number, text: string, thinking: string, stopReason: string): number;
+  observeAssistant(
+    handle: number,
+    at: number,
+    turn: number,
+    text: string,
+    thinking: string,
+    stopReason: string,
+  ): number;
   /** Streamed text of the message being written. */
   observeChunk(handle: number, at: number, turn: number, text: string): number;
-  observeUsage(handle: number, at: number, input: number, output: number, cacheRead: number, cacheWrite: number, usd: number): number;
+  observeUsage(
+    handle: number,
+    at: number,
+    input: number,
+    output: number,
+    cacheRead: number,
+    cacheWrite: number,
+    usd: number,
+  ): number;
   /** `args`: JSON text. */
   observeToolCall(handle: number, at: number, turn: number, callId: string, tool: string, args: string): number;
   /** `files`: JSON text of path → content hash, or `""`. `blockedBy`: guard that refused the call, or `""`. */

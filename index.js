@@ -77,7 +77,8 @@ export class Detector {
   }
 
   observe(event) {
-    if (event === null || typeof event !== "object") throw new TypeError("event must be a trace event, see docs/trace.md");
+    if (event === null || typeof event !== "object")
+      throw new TypeError("event must be a trace event, see docs/trace.md");
     const output = event.output;
     const small = typeof output === "string" && output.length > CLIP_HEAD ? { ...event, output: clip(output) } : event;
     const findings = native.detectorObserve(this.#handle, JSON.stringify(small));

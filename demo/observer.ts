@@ -1,7 +1,7 @@
 // Follows the demo from outside: the requests that the model server got and the events that Pi wrote. Shows each as it
 // happens, and ticks the steps that they prove.
 
-import type { Lab, ModelRequest, PiRecord, PiRpc } from "../__test__/support/pi.ts";
+import type { Lab, ModelRequest, PiRecord, PiRpc, Reply } from "../__test__/support/pi.ts";
 import type { Notice } from "../index.js";
 import { FRUITLESS, isChild, isRescued, RESCUE } from "./actors.ts";
 import type { Checklist } from "./checklist.ts";
@@ -25,25 +25,33 @@ export class Observer {
 
   follow(lab: Lab, pi: PiRpc): void {
     lab.server.onRequest((request) => (isChild(request) ? this.#child(request) : this.#main(request)));
+    lab.server.onReply((request, reply) => {
+      if (isChild(request)) this.#childSays(reply);
+    });
     pi.onRecord((record) => this.#record(record));
   }
 
   #child(request: ModelRequest): void {
     const screen = this.#screen;
     if (request.turn === 0) screen.event("child", `starts: ${request.prompt}`);
+    for (const result of request.toolResults) screen.event("child", `→ ${result.text || "(nothing)"}`);
     const last = request.messages.findLast(({ role }) => role === "assistant");
-    for (const { args } of last?.toolCalls ?? []) screen.event("child", `ran ${args.command ?? `read ${args.path}`}`);
-    for (const result of request.toolResults) screen.block(result.text || "(nothing)", "child");
-
-    const command = last?.toolCalls[0]?.args.command;
-    if (command === FRUITLESS) this.#repeats += 1;
+    if (last?.toolCalls[0]?.args.command === FRUITLESS) this.#repeats += 1;
     if (this.#repeats === 3) this.#checklist.tick("looped", `${FRUITLESS}, three times`);
     if (!isRescued(request)) return;
     this.#rescues += 1;
     screen.event("watchdog", "the rescue message is in the child's model request:");
     screen.block(request.newUserTexts.find((text) => text.includes(RESCUE)) ?? "", "watchdog");
-    if (this.#rescues === 1 && this.#repeats >= 3)
+    if (this.#rescues === 1 && this.#repeats >= 3) {
       this.#checklist.tick("rescued", `request ${request.turn + 1} of the child`);
+    }
+  }
+
+  #childSays({ text, toolCalls }: Reply): void {
+    if (text !== undefined) this.#screen.event("child", `“${text}”`);
+    for (const { name, args } of toolCalls ?? []) {
+      this.#screen.event("child", name === "bash" ? `$ ${args?.command}` : `${name} ${args?.path}`);
+    }
   }
 
   /** The child's last word shows that it went another way and ended. */

@@ -31,7 +31,8 @@ try {
 }
 checklist.show(screen);
 screen.line(checklist.complete ? "\nEvery step was seen." : "\nNot every step was seen.");
-process.exit(checklist.complete ? 0 : 1);
+// Waits that were given up may still hold timers. What is written must be out first.
+process.stdout.write("", () => process.exit(checklist.complete ? 0 : 1));
 
 async function show(): Promise<void> {
   screen.title(`pi-watchdog-supervisor ${version}: a sub-agent that goes round in circles`);
@@ -87,9 +88,9 @@ async function inspect(pi: PiRpc, agentId: string): Promise<void> {
 
 async function replayed(pi: PiRpc, { notice }: Observer): Promise<void> {
   const file = await recording(pi, notice?.targetId ?? "");
-  const { text, reports } = await replay(file);
-  screen.line(text.trimEnd().replaceAll(dirname(file), "…"));
-  const finding = reports[0]?.findings.find(({ rule }) => rule === "repeated_command");
+  const { text, report } = await replay(file);
+  screen.block(text);
+  const finding = report?.findings.find(({ rule }) => rule === "repeated_command");
   const command = finding?.analysis.evidence.find(({ type }) => type === "repeated_command")?.command;
   if (finding?.entryId !== undefined && command === FRUITLESS) {
     checklist.tick("replayed", `${finding.rule} at entry ${finding.entryId}, line ${finding.line}`);

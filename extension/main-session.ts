@@ -66,6 +66,7 @@ export function mainSession(
 
   return {
     id: session.id,
+    attended: session.ctx.mode !== "print",
     get config() {
       return session.config;
     },

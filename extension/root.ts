@@ -2,6 +2,7 @@
 // another copy of the package, so what they share lies on `globalThis`. Weak references only: a disposed child fires no
 // event, and must not be kept by what it was known under.
 
+import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ChildLink, MainSession } from "./runtime.ts";
 
 /** A session that some instance of the extension in this process watches. */
@@ -21,6 +22,8 @@ interface Registry {
   live: Map<string, WeakRef<LiveSession>>;
   /** Messages on their way into a session by the watchdog's hand, by session id. */
   steered: Map<string, string[]>;
+  /** What to do when a session is gone that nobody took back. Here, because it must outlive the child's own code. */
+  abandoned: FinalizationRegistry<() => void>;
 }
 
 const KEY = Symbol.for("pi-watchdog-supervisor:sessions/v1");
@@ -29,7 +32,12 @@ const MAX_STEERED = 8;
 
 function registry(): Registry {
   const shared = globalThis as unknown as Record<symbol, Registry | undefined>;
-  shared[KEY] ??= { mains: new Map(), live: new Map(), steered: new Map() };
+  shared[KEY] ??= {
+    mains: new Map(),
+    live: new Map(),
+    steered: new Map(),
+    abandoned: new FinalizationRegistry((end) => end()),
+  };
   return shared[KEY];
 }
 
@@ -44,13 +52,36 @@ function publish<T extends object>(map: Map<string, WeakRef<T>>, id: string, ses
 }
 
 export const publishMain = (main: MainSession): (() => void) => publish(registry().mains, main.id, main);
-export const publishLive = (session: LiveSession): (() => void) => publish(registry().live, session.id, session);
+
+/** `abandoned` is called if the session is disposed without a word; it must not refer to the session. */
+export function publishLive(session: LiveSession, abandoned: () => void): () => void {
+  const { live, abandoned: registered } = registry();
+  const takeBack = publish(live, session.id, session);
+  const token = {};
+  registered.register(session, () => attempt(abandoned), token);
+  return () => {
+    takeBack();
+    registered.unregister(token);
+  };
+}
+
+/** An exception in a finalizer would end Pi. */
+function attempt(task: () => void): void {
+  try {
+    task();
+  } catch {
+    // Nobody is left who could be told.
+  }
+}
 
 export const findMain = (id: string): MainSession | undefined => registry().mains.get(id)?.deref();
 export const findLive = (id: string): LiveSession | undefined => registry().live.get(id)?.deref();
 
-export function liveSessions(): LiveSession[] {
-  return [...registry().live.values()].flatMap((ref) => ref.deref() ?? []);
+export const liveSessions = (): LiveSession[] => present(registry().live);
+const mainSessions = (): MainSession[] => present(registry().mains);
+
+function present<T extends object>(map: Map<string, WeakRef<T>>): T[] {
+  return [...map.values()].flatMap((ref) => ref.deref() ?? []);
 }
 
 export interface Parentage {
@@ -61,19 +92,24 @@ export interface Parentage {
 
 /**
  * Whose child a session is: what a main session knows by its sub-agent package, else the parent that the session's
- * header names. Undefined for a main session, and for a child that nobody knows (yet).
+ * header names, else the session that somebody sits before: Pi has one of those in a process and ends it before the
+ * next, so another one beside it is its child, by whatever package. Undefined for a main session.
  */
-export function findParent(id: string, parentFile: string | undefined): Parentage | undefined {
-  for (const ref of registry().mains.values()) {
-    const main = ref.deref();
-    if (main === undefined || main.id === id) continue;
+export function findParent(
+  id: string,
+  parentFile: string | undefined,
+  mode: ExtensionContext["mode"],
+): Parentage | undefined {
+  const mains = mainSessions().filter((main) => main.id !== id);
+  for (const main of mains) {
     const link = main.child(id);
     if (link !== undefined) return { rootId: main.id, parentId: main.id, link };
   }
-  if (parentFile === undefined) return undefined;
-  const parent = liveSessions().find((session) => session.file === parentFile && session.id !== id);
-  if (parent === undefined) return undefined;
-  return { rootId: parent.rootId, parentId: parent.id, link: { link: "none" } };
+  const unknown: ChildLink = { link: "none" };
+  const parent = parentFile && liveSessions().find((session) => session.file === parentFile && session.id !== id);
+  if (parent) return { rootId: parent.rootId, parentId: parent.id, link: unknown };
+  const attended = mode === "print" ? mains.find((main) => main.attended) : undefined;
+  return attended && { rootId: attended.id, parentId: attended.id, link: unknown };
 }
 
 /** Remembers a message that the watchdog sends into a session as if a user had, so that it is not taken for one. */

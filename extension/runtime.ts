@@ -47,6 +47,8 @@ export interface Runtime {
  */
 export interface MainSession {
   readonly id: string;
+  /** Somebody sits before it, or a program that speaks for somebody (any mode but print). */
+  readonly attended: boolean;
   /** The main session's own configuration: it decides what may be done to its children. */
   readonly config: WatchdogConfig;
   /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */

@@ -1,13 +1,14 @@
 // One watched session: who it is (main or whose child), its configuration, its target in the store. Created at
 // session_start and closed once; decides nothing about what is observed or told.
 
+import { isDeepStrictEqual } from "node:util";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
 import { now } from "./clock.ts";
 import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
 import type { OverrideSource } from "./overrides.ts";
 import {
-  findMain,
+  findLive,
   findParent,
   forgetSteers,
   type LiveSession,
@@ -38,6 +39,7 @@ export class Session implements WatchedSession {
   readonly #files: ConfigFiles;
   readonly #hooks: SessionHooks;
   readonly #parentFile: string | undefined;
+  readonly #mode: ExtensionContext["mode"];
   readonly #live: LiveSession;
   readonly #unpublish: () => void;
   #parent: Parentage | undefined;
@@ -49,7 +51,7 @@ export class Session implements WatchedSession {
     // Asked before anything is awaited: what tells a child's package link may hang on the async context of the call.
     const { sessionManager } = ctx;
     const parentFile = sessionManager.getHeader()?.parentSession;
-    const parent = findParent(sessionManager.getSessionId(), parentFile);
+    const parent = findParent(sessionManager.getSessionId(), parentFile, ctx.mode);
     return new Session(pi, native, ctx, hooks, await readConfigFiles(ctx), parentFile, parent);
   }
 
@@ -69,13 +71,14 @@ export class Session implements WatchedSession {
     this.#parentFile = parentFile;
     this.#parent = parent;
     this.ctx = ctx;
+    this.#mode = ctx.mode;
     this.id = ctx.sessionManager.getSessionId();
     const { config, warnings } = configuration(native, files, this.rootId);
     this.config = config;
     this.warnings = warnings;
     this.handle = native.store.open(this.id, now(), this.#info(), config);
     this.#live = this.#publishable(ctx.sessionManager.getSessionFile());
-    this.#unpublish = publishLive(this.#live);
+    this.#unpublish = publishLive(this.#live, abandoned(native, this.id, this.handle));
   }
 
   get rootId(): string {
@@ -90,16 +93,16 @@ export class Session implements WatchedSession {
     return this.#open && this.config.enabled;
   }
 
-  /** A package may learn only later whose child a session is. */
+  /**
+   * A package may learn only later whose child a session is. Being asked, the main session also looks at the agent:
+   * one that is resumed tells nobody else.
+   */
   relate(): void {
-    if (this.#parent !== undefined) {
-      // Being asked, the main session looks at the agent: one that is resumed tells nobody else, and its target has ended.
-      findMain(this.rootId)?.child(this.id);
-      return;
-    }
-    this.#parent = findParent(this.id, this.#parentFile);
-    if (this.#parent === undefined) return;
-    this.#native.store.update(this.handle, this.#info());
+    const parent = findParent(this.id, this.#parentFile, this.#mode);
+    if (parent === undefined || isDeepStrictEqual(parent, this.#parent)) return;
+    this.#parent = parent;
+    const { status: _, ...info } = this.#info();
+    this.#native.store.update(this.handle, info);
     this.refresh();
   }
 
@@ -164,6 +167,13 @@ export class Session implements WatchedSession {
       ...(link.agentType === undefined ? {} : { agentType: link.agentType }),
     };
   }
+}
+
+/** Ends the target of a session that was disposed without a shutdown, unless the session goes on elsewhere. */
+function abandoned(native: Native, id: string, handle: number): () => void {
+  return () => {
+    if (findLive(id) === undefined) native.store.end(handle, now(), "stopped");
+  };
 }
 
 const isWatchdog = (link: ChildLink): boolean => /watchdog/i.test(`${link.agentType ?? ""} ${link.description ?? ""}`);

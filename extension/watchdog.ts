@@ -2,6 +2,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import * as native from "../index.js";
+import { keepAnswersFromModel } from "./commands/answer.ts";
 import { debugConsole } from "./console.ts";
 import { createGuard } from "./guard.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
@@ -33,6 +34,7 @@ export function createWatchdog(pi: ExtensionAPI): Watchdog {
     if (runtime.session?.isMain) tellOnce(runtime.session.ctx, [message]);
   });
   registerRenderers(runtime);
+  keepAnswersFromModel(pi);
   const lifecycle = createLifecycle(runtime, guard, {
     connect: () => connectBackends(runtime),
     showTools: createToolSwitch(pi, () => registerTools(runtime)),

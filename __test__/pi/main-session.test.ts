@@ -139,6 +139,7 @@ test("a threshold of 0 disables the rule", async (t) => {
   const pi = await lab.rpc();
   await pi.prompt("look");
   assert.deepEqual(lab.server.requests.map(rescues), Array(7).fill(0));
+  assert.ok((await pi.commands()).includes("watchdog"));
 });
 
 test("a paused watchdog says nothing, a resumed one does", async (t) => {
@@ -159,9 +160,10 @@ test("steps that end by themselves need no watchdog: nothing is added to the ses
   const lab = await Lab.open(t, { config, script: steps([bash("ls"), bash("pwd")]) });
   const pi = await lab.rpc();
   await pi.prompt("look around");
+  assert.ok((await pi.commands()).includes("watchdog"));
   const { messages } = await pi.send({ type: "get_messages" });
   assert.deepEqual(
-    messages.map((message: { role: string }) => message.role),
+    messages.map((message: { role: string }) => message.role).filter((role: string) => role !== "system"),
     ["user", "assistant", "toolResult", "assistant", "toolResult", "assistant"],
   );
 });

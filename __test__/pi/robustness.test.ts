@@ -28,7 +28,8 @@ test("a 50 MB tool output, again and again, is a loop like any other", async (t)
   const lab = await Lab.open(t, {
     config,
     extensions: [ODD_TOOLS],
-    script: loop({ toolCalls: [call("big_output", { times: 50 })] }, 6),
+    settings: { compaction: { enabled: false } },
+    script: loop({ toolCalls: [call("big_text", { times: 50 })] }, 6),
   });
   // Print mode: Pi's own records of such outputs would be most of the work.
   const { code, stderr } = await lab.run({ mode: "print", prompts: ["go"], args: ["--no-session"] });
@@ -98,6 +99,23 @@ for (const [name, request] of [
   });
 }
 
+test("compactions between the rounds do not hide a loop", async (t) => {
+  const round = loop(bash("echo same"), 8);
+  const lab = await Lab.open(t, {
+    config,
+    settings: { compaction: { keepRecentTokens: 1 } },
+    // Pi compacts because of the tokens that the model says it was sent; the summary is asked of the model too.
+    script: async (request, conversation) =>
+      /^(# Conversation|<conversation>)/.test(request.prompt)
+        ? { text: "Summary: it went on." }
+        : { ...(await round(request, conversation)), usage: { input: 199_000, output: 10 } },
+  });
+  const pi = await lab.rpc();
+  await pi.prompt("go");
+  assert.ok(pi.records.filter(({ type }) => type === "compaction_end").length >= 3);
+  assert.ok(lab.server.requests.some(rescued));
+});
+
 test("a provider that fails for a while is an outage, not a loop", async (t) => {
   const script: Script = (request, conversation) => {
     if (phase(request).prompt !== "begin") return loop(bash("echo same"), 8)(request, conversation);
@@ -141,10 +159,11 @@ test("a panic in the addon is an exception, and Pi and the watchdog go on", asyn
   const lab = await Lab.open(t, {
     config,
     extensions: [support("panic.ts")],
-    env: { PI_WATCHDOG_TEST_PANIC: "1", WATCHDOG_PACKAGE: REPOSITORY },
+    env: { PI_WATCHDOG_TEST_PANIC: "1" },
     script: loop(bash("echo same"), 8),
   });
   const pi = await lab.rpc();
+  await pi.prompt("/watchdog status"); // loads the addon
   await pi.prompt("/panic");
   assert.match(told(pi), /caught: .*panic/i);
   await pi.prompt("go");

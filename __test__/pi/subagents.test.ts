@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
 import { Lab } from "../support/pi.ts";
 import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
@@ -281,6 +282,41 @@ test("the main session ends in order while its children run", async (t) => {
   for (const child of ["a", "b", "c"]) await family.spawn(child);
   await family.asks("a");
   await family.alert("job of c");
+  await endsInOrder(family);
+});
+
+test("a foreground child that the user aborts ends as stopped", async (t) => {
+  const family = await open(t, { children: { a: () => ({ text: "so far", hang: true }) } });
+  const call = family.call("subagent", family.task("a"));
+  await family.asks("a");
+  await family.pi.send({ type: "abort" });
+  await call;
+  const target = (await family.targets()).get("job of a");
+  assert.equal(target.status, "stopped");
+  assert.match(
+    await family.command(`/watchdog inspect ${target.id}`),
+    /subagent_failed[^\n]*stopped after 0 tool uses/,
+  );
+  await endsInOrder(family);
+});
+
+test("after /reload in mid-run the old child has ended and the next one is linked", async (t) => {
+  const gates = new Gates();
+  const oddTools = fileURLToPath(new URL("../support/odd-tools.ts", import.meta.url));
+  const family = await open(t, {
+    extensions: [oddTools],
+    children: { a: () => ({ text: "so far", hang: true }), b: working("b", gates) },
+  });
+  await family.spawn("a");
+  await family.asks("a");
+  await family.pi.prompt("/test-reload");
+  const b = await family.spawn("b");
+  gates.open("b0", "b1", "b-end");
+  await family.ended(b);
+  const targets = await family.targets();
+  assert.equal(targets.get("job of a").status, "stopped");
+  assert.equal(targets.get("job of b").link, "exact");
+  assert.equal(targets.get("job of b").status, "completed");
   await endsInOrder(family);
 });
 

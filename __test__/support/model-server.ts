@@ -29,6 +29,7 @@ export class ModelServer {
   readonly #conversations = new Map<string, Conversation>();
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(request: ModelRequest) => void>();
+  readonly #replyListeners = new Set<(request: ModelRequest, reply: Reply) => void>();
   #replies = 0;
   #calls = 0;
 
@@ -71,6 +72,11 @@ export class ModelServer {
   /** Called for every coming request, before the script answers it. */
   onRequest(listener: (request: ModelRequest) => void): void {
     this.#listeners.add(listener);
+  }
+
+  /** Called with every coming reply, before it is sent. */
+  onReply(listener: (request: ModelRequest, reply: Reply) => void): void {
+    this.#replyListeners.add(listener);
   }
 
   /** The first request, past or coming, that fits. */
@@ -116,6 +122,7 @@ export class ModelServer {
     const conversation = this.#conversation(request);
     const reply = await this.script(request, conversation);
     conversation.calls += 1;
+    for (const listener of this.#replyListeners) listener(request, reply);
     if (response.destroyed) return;
     if (reply.error !== undefined) {
       const { status, message } = reply.error;

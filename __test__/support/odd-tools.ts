@@ -17,7 +17,6 @@ export const SOUP = [
   "\u001b]52;c;unterminated",
 ].join("\n");
 
-/** Does not repeat within itself, so that its digest is one of real work. */
 function big(megabytes: number): string {
   const line = "0123456789abcdef ghijklmnopqrstuv \u2192 wxyz \u001b[32mok\u001b[0m\n";
   return line.repeat(Math.ceil((megabytes * MEGABYTE) / line.length));
@@ -36,7 +35,7 @@ export default function (pi: ExtensionAPI) {
         return { content: [{ type: "text", text: output(params.times ?? 1) }], details: { calls } };
       },
     });
-  tool("big_output", big);
+  tool("big_text", big);
   tool("soup", () => SOUP);
   tool("different_soup", () => `${SOUP}\nnumber ${calls} ${"\u001b[1m".repeat(calls)}`);
   pi.registerTool({

@@ -112,6 +112,12 @@ export class PiRpc {
     return deadline(found, () => `${what}; ${this.#describe()}`, timeoutMs);
   }
 
+  /** Names of the slash commands: tells whether an extension was loaded. */
+  async commands(): Promise<string[]> {
+    const { commands } = await this.send({ type: "get_commands" });
+    return commands.map((command: { name: string }) => command.name);
+  }
+
   /** Finished messages since a position. */
   messages(from = 0): PiRecord["message"][] {
     return this.records

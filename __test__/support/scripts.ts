@@ -36,7 +36,9 @@ export const rescued = (request: ModelRequest): boolean => request.newUserTexts.
 
 /** Where the model is in the conversation: what a person asked last, and how often it has answered since. */
 export function phase({ messages }: ModelRequest): { prompt: string; turn: number } {
-  const at = messages.findLastIndex(({ role, text }) => role === "user" && !/Rescue 4711|^\[Watchdog/.test(text));
+  const at = messages.findLastIndex(
+    ({ role, text }) => role === "user" && !/Rescue 4711|The AI agent might|^\[Watchdog/.test(text),
+  );
   const turn = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
   return { prompt: messages[at]?.text ?? "", turn };
 }

@@ -1,7 +1,7 @@
 // How a command's answer reaches whoever asked, in each of Pi's four modes. Answers are for people: where Pi has a way
 // to show something without putting it before the model, that way is taken.
 
-import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { type Page, toText } from "../render/page.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -35,6 +35,15 @@ export function answer(runtime: Runtime, ctx: ExtensionContext, page: Page): voi
       return;
   }
   runtime.pi.sendMessage({ customType: ANSWER, content: text, display: true, details }, { triggerTurn: false });
+}
+
+/** Answers that had to become messages are left out of what the model is sent: they were not meant for it. */
+export function keepAnswersFromModel(pi: ExtensionAPI): void {
+  pi.on("context", ({ messages }) => {
+    const others = messages.filter((message) => message.role !== "custom" || message.customType !== ANSWER);
+    // An unchanged list must not be returned: Pi would send its prompt anew for it.
+    return others.length < messages.length ? { messages: others } : undefined;
+  });
 }
 
 export function complain(runtime: Runtime, ctx: ExtensionContext, ...sentences: string[]): void {

@@ -92,7 +92,7 @@ function eventLines(events: readonly WatchdogEvent[], total: number): Page {
 /** `HH:MM:SS type summary [first 8 of the hash]` */
 export function eventLine(event: WatchdogEvent): Line {
   return {
-    text: `${clock(event.at)} ${event.type} ${oneLine(event.summary)}`,
+    text: `${clock(event.at)} ${event.type} ${oneLine(event.summary) || "(no text)"}`,
     tone: event.type === "alert" ? "warning" : event.isError === true ? "error" : "text",
     indent: 2,
     cut: true,

@@ -26,8 +26,10 @@ export function alertView(text: string, details: unknown, options: MessageRender
 
 export function rescueView(text: string, details: unknown, options: MessageRenderOptions, theme: Theme): Component {
   const reasons = reasonsOf(details);
-  const head = `${paint(theme, theme.bold("Watchdog rescue"), "warning")} ${paint(theme, "sent to this agent")}`;
-  const summary: Line = { text: reasons[0] ?? oneLine(text), tone: "muted" };
+  const label = paint(theme, theme.bold("Watchdog rescue"), "warning");
+  const why = oneLine(reasons[0] ?? "sent to this agent");
+  const head = options.expanded ? label : `${label} ${paint(theme, why)}`;
+  const summary: Line = { text: oneLine(text), tone: "muted" };
   const full: Page = [
     ...text.split("\n").map((line) => ({ text: line })),
     ...(reasons.length > 0 ? [{ text: "" }, { text: "Evidence:", tone: "accent" as const }] : []),

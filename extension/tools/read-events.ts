@@ -84,7 +84,7 @@ function run(query: string, scope: ToolScope, limit = DEFAULT_LIMIT, sinceEventI
 }
 
 function safe(event: WatchdogEvent): WatchdogEvent {
-  const copy: WatchdogEvent = { ...event, summary: oneLine(event.summary) };
+  const copy: WatchdogEvent = { ...event, summary: oneLine(event.summary) || "(no text)" };
   if (event.commandKey !== undefined) copy.commandKey = oneLine(event.commandKey, 400);
   if (event.outputPreview !== undefined) copy.outputPreview = plain(event.outputPreview);
   if (event.path !== undefined) copy.path = oneLine(event.path, 400);

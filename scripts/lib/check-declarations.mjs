@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { loadBinding } from "../../loader.js";
 import { declaredFunctions, declaredMembers, declaredValues, parameterNames } from "./declarations.mjs";
 import { root } from "./native.mjs";
 
@@ -25,7 +26,7 @@ export async function checkDeclarations() {
       memberNames(library.store).sort(),
     ),
     ...store.methods.flatMap(({ name, parameters }) => arity(`store.${name}`, library.store[name], parameters)),
-    ...bindingSignatures(store.methods),
+    ...bindingSignatures(store.methods, library.store),
   ];
 }
 
@@ -64,19 +65,24 @@ function arity(name, actual, parameters) {
 }
 
 /**
- * The addon's functions as the binding generator sees them. A function with the name of a store method must take the
- * same parameters in the same order: the store passes them on by position.
+ * The addon's functions as the binding generator sees them. One that is a store method itself, or that a method of the
+ * same name passes its arguments on to, must take the declared parameters in the declared order.
  * @param {import("./declarations.mjs").Member[]} methods
+ * @param {Record<string, unknown>} store
  */
-function bindingSignatures(methods) {
+function bindingSignatures(methods, store) {
   const generated = generatedSignatures();
-  if (generated.size === 0) return ["the binding generator gave no signatures"];
-  return methods.flatMap(({ name, parameters }) => {
-    const actual = generated.get(name);
-    if (actual === undefined) return [];
-    if (actual.join() === parameters.join()) return [];
-    return [`store.${name}(${parameters.join(", ")}) is declared; the addon has (${actual.join(", ")})`];
+  const exported = Object.entries(loadBinding());
+  const compared = methods.flatMap(({ name, parameters }) => {
+    const own = exported.find(([, value]) => value === store[name])?.[0];
+    const actual = generated.get(own ?? name);
+    return actual === undefined ? [] : [{ name, declared: parameters.join(", "), actual: actual.join(", ") }];
   });
+  if (compared.length < methods.length / 2)
+    return ["too few of the addon's functions could be matched with store methods"];
+  return compared
+    .filter(({ declared, actual }) => declared !== actual)
+    .map(({ name, declared, actual }) => `store.${name}(${declared}) is declared; the addon has (${actual})`);
 }
 
 /** @returns {Map<string, string[]>} */

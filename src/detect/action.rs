@@ -99,7 +99,9 @@ impl Action {
             typecheck: understood.as_ref().map_or_else(|| command::is_typecheck_tool(tool), |line| line.typecheck),
             mutates: understood.as_ref().is_some_and(|line| line.mutates),
             edit: if class == ToolClass::Edit { EditShape::of(path.as_deref(), &value) } else { None },
-            check: understood.as_ref().map_or_else(|| command::is_check_tool(tool), |line| line.check || line.typecheck),
+            check: understood
+                .as_ref()
+                .map_or_else(|| command::is_check_tool(tool), |line| line.check || line.typecheck),
             search: understood.as_ref().map_or_else(|| command::is_search_tool(tool), |line| line.searches),
             looks: understood.as_ref().is_some_and(|line| line.looks),
             asked: match (&path, &understood) {

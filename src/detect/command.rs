@@ -35,7 +35,8 @@ impl Line {
             understood.mutates |= words.mutates();
             understood.searches |= words.searches();
             understood.looks &= words.looks();
-            if understood.subject == 0 && !matches!(program, "cd" | "echo" | "export" | "set" | "source" | "." | "true") {
+            if understood.subject == 0 && !matches!(program, "cd" | "echo" | "export" | "set" | "source" | "." | "true")
+            {
                 understood.subject = fast(program.as_bytes());
             }
         }
@@ -121,18 +122,20 @@ impl<'a> Words<'a> {
     fn checks(&self) -> bool {
         const SCRIPTS: [&str; 8] = ["test", "lint", "build", "check", "t", "vet", "clippy", "verify"];
         let verb = self.verb();
-        let script = |word: &str| SCRIPTS.contains(&word) || word.split([':', '-']).next().is_some_and(|w| SCRIPTS.contains(&w));
+        let script =
+            |word: &str| SCRIPTS.contains(&word) || word.split([':', '-']).next().is_some_and(|w| SCRIPTS.contains(&w));
         match self.program() {
-            "pytest" | "jest" | "vitest" | "mocha" | "ava" | "tox" | "nox" | "ctest" | "phpunit" | "rspec" | "eslint"
-            | "biome" | "ruff" | "flake8" | "pylint" | "golangci-lint" | "shellcheck" | "rubocop" | "ninja" | "make"
-            | "cmake" | "bazel" | "gradle" | "gradlew" | "mvn" | "ant" | "gcc" | "g++" | "clang" | "rustc" | "javac"
-            | "swiftc" | "webpack" | "playwright" | "cypress" | "nextest" | "unittest" => true,
+            "pytest" | "jest" | "vitest" | "mocha" | "ava" | "tox" | "nox" | "ctest" | "phpunit" | "rspec"
+            | "eslint" | "biome" | "ruff" | "flake8" | "pylint" | "golangci-lint" | "shellcheck" | "rubocop"
+            | "ninja" | "make" | "cmake" | "bazel" | "gradle" | "gradlew" | "mvn" | "ant" | "gcc" | "g++" | "clang"
+            | "rustc" | "javac" | "swiftc" | "webpack" | "playwright" | "cypress" | "nextest" | "unittest" => true,
             "cargo" | "go" | "dotnet" | "swift" | "zig" | "mix" | "deno" | "npm" | "pnpm" | "yarn" | "bun" | "vite" => {
                 script(verb) || verb == "run" && self.0.iter().skip(2).any(|word| script(word))
             }
-            "python" | "python3" => {
-                self.0.windows(2).any(|pair| pair[0] == "-m" && matches!(pair[1], "pytest" | "unittest" | "mypy" | "ruff"))
-            }
+            "python" | "python3" => self
+                .0
+                .windows(2)
+                .any(|pair| pair[0] == "-m" && matches!(pair[1], "pytest" | "unittest" | "mypy" | "ruff")),
             _ => false,
         }
     }
@@ -147,15 +150,29 @@ impl<'a> Words<'a> {
 
     fn looks(&self) -> bool {
         match self.program() {
-            "cd" | "ls" | "cat" | "head" | "tail" | "wc" | "stat" | "file" | "du" | "df" | "pwd" | "echo" | "true" | "test"
-            | "[" | "[[" | "env" | "printenv" | "date" | "whoami" | "id" | "uname" | "sort" | "uniq" | "cut" | "tr" | "jq"
-            | "tree" | "less" | "more" | "basename" | "dirname" | "realpath" | "readlink" | "diff" | "cmp" | "md5sum"
-            | "sha256sum" | "hexdump" | "xxd" | "strings" | "awk" | "nl" | "column" | "hostname" => true,
+            "cd" | "ls" | "cat" | "head" | "tail" | "wc" | "stat" | "file" | "du" | "df" | "pwd" | "echo" | "true"
+            | "test" | "[" | "[[" | "env" | "printenv" | "date" | "whoami" | "id" | "uname" | "sort" | "uniq"
+            | "cut" | "tr" | "jq" | "tree" | "less" | "more" | "basename" | "dirname" | "realpath" | "readlink"
+            | "diff" | "cmp" | "md5sum" | "sha256sum" | "hexdump" | "xxd" | "strings" | "awk" | "nl" | "column"
+            | "hostname" => true,
             "sed" => !self.mutates(),
             "git" => matches!(
                 self.verb(),
-                "status" | "diff" | "log" | "show" | "ls-files" | "branch" | "blame" | "rev-parse" | "describe" | "remote"
-                    | "grep" | "shortlog" | "reflog" | "cat-file" | "ls-tree"
+                "status"
+                    | "diff"
+                    | "log"
+                    | "show"
+                    | "ls-files"
+                    | "branch"
+                    | "blame"
+                    | "rev-parse"
+                    | "describe"
+                    | "remote"
+                    | "grep"
+                    | "shortlog"
+                    | "reflog"
+                    | "cat-file"
+                    | "ls-tree"
             ),
             _ => self.searches(),
         }
@@ -257,11 +274,14 @@ pub fn tool_polls(tool: &str, args: &Value) -> bool {
 }
 
 pub fn is_check_tool(tool: &str) -> bool {
-    is_typecheck_tool(tool) || words_of_name(tool).any(|word| matches!(word.as_str(), "test" | "tests" | "lint" | "build" | "compile" | "diagnostics"))
+    is_typecheck_tool(tool)
+        || words_of_name(tool)
+            .any(|word| matches!(word.as_str(), "test" | "tests" | "lint" | "build" | "compile" | "diagnostics"))
 }
 
 pub fn is_search_tool(tool: &str) -> bool {
-    words_of_name(tool).any(|word| matches!(word.as_str(), "search" | "grep" | "find" | "glob" | "lookup" | "query" | "rg" | "recall"))
+    words_of_name(tool)
+        .any(|word| matches!(word.as_str(), "search" | "grep" | "find" | "glob" | "lookup" | "query" | "rg" | "recall"))
 }
 
 pub fn is_read_tool(tool: &str) -> bool {

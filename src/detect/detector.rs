@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::action::Action;
 use super::analysis::StuckAnalysis;
 use super::engine::{Engine, Observed};
+use super::gist::Gist;
 use super::incident::Finding;
 use crate::policy::Config;
 use crate::text::fast;
@@ -48,6 +49,11 @@ impl Detector {
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
     pub fn observe(&mut self, event: &Event<'_>) -> Vec<Finding> {
+        self.observe_gist(event, Gist::of(&event.kind))
+    }
+
+    /// Takes the next event, whose gist was computed elsewhere; its texts are not read.
+    pub fn observe_gist(&mut self, event: &Event<'_>, gist: Gist) -> Vec<Finding> {
         let agent = event.agent.filter(|agent| *agent != "main");
         self.last_at = self.last_at.max(event.at);
         let mut findings = match event.kind {
@@ -56,7 +62,7 @@ impl Detector {
             }
             _ => Vec::new(),
         };
-        let observed = self.engine(agent).observe(event.at, &event.kind);
+        let observed = self.engine(agent).observe_gist(event.at, &event.kind, gist);
         findings.extend(named(observed, agent));
         findings
     }

@@ -6,26 +6,22 @@ use std::sync::Arc;
 use super::action::{Action, ToolClass};
 use super::analysis::StuckAnalysis;
 use super::evidence::{LoopCost, Report};
-use super::failure::{Failure, check_signature, is_empty_answer};
+use super::gist::Gist;
 use super::incident::{Finding, Incidents};
 use super::intervention::Interventions;
 use super::memory::Memory;
+use super::outcome::Said;
 use super::progress::{History, pair};
 use super::round::{Round, Step};
 use super::rules::{Context, Happening, Rules};
 use super::speech::Speech;
 use crate::policy::Config;
-use crate::text::{self, fast};
 use crate::trace::{EventKind, StopReason, Usage};
 
 /// Open calls kept per agent; a real agent has a handful.
 const MAX_PENDING: usize = 1024;
 /// Latest outcome per action, for calls that a guard refused.
 const REMEMBERED: usize = 1024;
-/// Bytes of an output that are compared.
-const MAX_OUTPUT: usize = 64 * 1024;
-/// Bytes of the end of a longer output that are compared as well: that is where results stand.
-const MAX_TAIL: usize = 16 * 1024;
 
 /// What became of one event, besides findings.
 #[derive(Debug, Clone, Default)]
@@ -68,11 +64,6 @@ pub struct Engine {
     usage: Usage,
     repeated_commands: u64,
     repeated_messages: u64,
-}
-
-thread_local! {
-    /// Outputs are masked into this buffer: one allocation per thread, not per event.
-    static MASKED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
 }
 
 impl Engine {
@@ -131,19 +122,28 @@ impl Engine {
 
     /// Takes one event. `at`: milliseconds.
     pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> Observed {
+        self.observe_gist(at, kind, Gist::of(kind))
+    }
+
+    /// Takes one event whose gist was computed elsewhere; its texts are not read.
+    pub fn observe_gist(&mut self, at: f64, kind: &EventKind<'_>, gist: Gist) -> Observed {
         let mut out = Observed::default();
         match *kind {
-            EventKind::User { text, synthetic } => self.user(at, text, synthetic, &mut out),
-            EventKind::Assistant { turn, text, thinking, stop_reason, usage } => {
-                self.assistant(at, turn, text, thinking, stop_reason, usage, &mut out);
+            EventKind::User { .. } => self.user(at, &gist, &mut out),
+            EventKind::Assistant { turn, stop_reason, usage, .. } => {
+                self.assistant(at, turn, &gist, stop_reason, usage, &mut out);
             }
             EventKind::AssistantChunk { .. } => {}
-            EventKind::ToolCall { turn, call_id, tool, args } => {
-                self.call(at, turn, call_id, Arc::new(Action::new(tool, args)), &mut out);
+            EventKind::ToolCall { turn, call_id, .. } => {
+                if let Gist::Call(action) = gist {
+                    self.call(at, turn, call_id, action, &mut out);
+                }
             }
-            EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } => {
-                let result = Result { output, is_error, blocked: blocked_by.is_some() };
-                self.result(at, turn, call_id, tool, &result, files, &mut out);
+            EventKind::ToolResult { turn, call_id, tool, is_error, files, blocked_by, .. } => {
+                if let Gist::Result(said) = gist {
+                    let result = Answer { said, is_error };
+                    self.result(at, turn, call_id, tool, result, blocked_by.is_some(), files, &mut out);
+                }
             }
             EventKind::FileChange { path, hash_after, .. } => {
                 if self.history.file_changed(path, hash_after.unwrap_or("")) {
@@ -161,10 +161,9 @@ impl Engine {
         self.round.usage += usage;
     }
 
-    fn user(&mut self, at: f64, text: &str, synthetic: bool, out: &mut Observed) {
+    fn user(&mut self, at: f64, gist: &Gist, out: &mut Observed) {
         self.finish_message(at, out);
-        if synthetic {
-            let body = fast(text::normalize_message(text).as_bytes());
+        if let Gist::Input { body } = *gist {
             self.tell(at, Happening::Input { body }, out);
         } else {
             self.pending.clear();
@@ -177,13 +176,11 @@ impl Engine {
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // the fields of one event
     fn assistant(
         &mut self,
         at: f64,
         turn: u32,
-        text: &str,
-        thinking: &str,
+        gist: &Gist,
         stop: StopReason,
         usage: Option<Usage>,
         out: &mut Observed,
@@ -193,13 +190,8 @@ impl Engine {
         if let Some(usage) = usage {
             self.add_usage(usage);
         }
-        if matches!(stop, StopReason::Error | StopReason::Aborted) {
-            return;
-        }
-        let body =
-            pair(fast(text::normalize_message(text).as_bytes()), fast(text::normalize_message(thinking).as_bytes()));
-        let empty = text.trim().is_empty() && thinking.trim().is_empty();
-        self.message = Some(Open { body, empty, speech: Speech::of(text), promised: stop == StopReason::ToolUse, turn });
+        let Gist::Message { body, empty, speech } = *gist else { return };
+        self.message = Some(Open { body, empty, speech, promised: stop == StopReason::ToolUse, turn });
         self.round.message = Some(body);
         if matches!(stop, StopReason::Stop | StopReason::Length) {
             self.finish_message(at, out);
@@ -256,30 +248,14 @@ impl Engine {
         turn: u32,
         call_id: &str,
         tool: &str,
-        result: &Result<'_>,
+        result: Answer,
+        blocked: bool,
         files: &[crate::trace::FileState<'_>],
         out: &mut Observed,
     ) {
         let pending = self.take_pending(at, turn, call_id, tool, out);
-        let (outcome, shape) = self.outcome_of(&pending.action, result);
-        let outage = is_outage(result.output, result.is_error);
-        let action = &pending.action;
-        let signature = if action.check && result.is_error {
-            MASKED.with_borrow_mut(|masked| check_signature(result.output, masked))
-        } else {
-            0
-        };
-        let details = Outcome {
-            outcome,
-            shape,
-            is_error: result.is_error,
-            outage,
-            error: if result.is_error { Failure::of(result.output) } else { None },
-            empty: action.search && is_empty_answer(result.output),
-            signature,
-            shown: action.asked.map(|asked| asked.span(memchr::memchr_iter(b'\n', result.output.as_bytes()).count() as u64 + 1)),
-        };
-        self.step(at, &pending, details, files, out);
+        let result = self.answered(&pending.action, result, blocked);
+        self.step(at, &pending, result, files, out);
     }
 
     /// The call that a result answers; one whose call was never seen is compared by its tool alone.
@@ -296,39 +272,39 @@ impl Engine {
     }
 
     /// A refusal by a guard says nothing of the question: the call counts as answered like before.
-    fn outcome_of(&mut self, action: &Action, result: &Result<'_>) -> (u128, u128) {
-        if result.blocked
-            && let Some(&outcome) = self.latest.get(action.hash)
-        {
-            return (outcome, outcome);
+    fn answered(&mut self, action: &Action, mut result: Answer, blocked: bool) -> Answer {
+        if blocked && let Some(&outcome) = self.latest.get(action.hash) {
+            result.said.outcome = outcome;
+            result.said.shape = outcome;
+            return result;
         }
-        let (outcome, shape) = outcome(result.output, result.is_error);
-        *self.latest.entry(action.hash, || outcome) = outcome;
-        (outcome, shape)
+        *self.latest.entry(action.hash, || result.said.outcome) = result.said.outcome;
+        result
     }
 
     fn step(
         &mut self,
         at: f64,
         pending: &Pending,
-        outcome: Outcome,
+        answer: Answer,
         files: &[crate::trace::FileState<'_>],
         out: &mut Observed,
     ) {
         let action = &pending.action;
         out.action = Some(Arc::clone(action));
-        let progress = self.history.take(action, outcome.outcome, outcome.is_error, files);
+        let Answer { said, is_error } = answer;
+        let progress = self.history.take(action, said.outcome, is_error, files);
         let step = Step {
             action: Arc::clone(action),
-            outcome: outcome.outcome,
-            shape: outcome.shape,
-            is_error: outcome.is_error,
-            error: outcome.error,
-            empty: outcome.empty,
-            signature: outcome.signature,
+            outcome: said.outcome,
+            shape: said.shape,
+            is_error,
+            error: said.failure,
+            empty: said.empty,
+            signature: said.signature,
             reverted: progress.reverted,
-            shown: outcome.shown,
-            outage: outcome.outage,
+            shown: action.asked.map(|asked| asked.span(said.lines)),
+            outage: said.outage,
             news: progress.news,
             world: progress.world,
             called_at: pending.at,
@@ -446,7 +422,7 @@ impl Engine {
         let turn = u32::MAX - u32::try_from(self.round.number % (1 << 16)).unwrap_or(0);
         self.open_round(at, turn, &mut out);
         let pending = Pending { turn, call_id: "".into(), action: asked, at };
-        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error: true, ..Outcome::default() }, &[], &mut out);
+        self.step(at, &pending, Answer { said: Said::hashed(outcome), is_error: true }, &[], &mut out);
         out
     }
 
@@ -461,23 +437,21 @@ impl Engine {
     ) -> Observed {
         let mut out = Observed::default();
         let pending = self.take_pending(at, turn, call_id, "", &mut out);
-        self.step(at, &pending, Outcome { outcome, shape: outcome, is_error, ..Outcome::default() }, &[], &mut out);
+        self.step(at, &pending, Answer { said: Said::hashed(outcome), is_error }, &[], &mut out);
         out
     }
 
     /// A message from a compact source: its body is a hash.
     pub(crate) fn compact_message(&mut self, at: f64, body: u128, input: bool) -> Observed {
         let mut out = Observed::default();
-        let what = if input { Happening::Input { body } } else { Happening::Message { body, empty: false, announces: false, asks: false, promised: false } };
+        let what = if input {
+            Happening::Input { body }
+        } else {
+            Happening::Message { body, empty: false, announces: false, asks: false, promised: false }
+        };
         self.tell(at, what, &mut out);
         out
     }
-}
-
-struct Result<'a> {
-    output: &'a str,
-    is_error: bool,
-    blocked: bool,
 }
 
 /// A finished message of which it is not known yet whether it asks for tools.
@@ -490,83 +464,9 @@ struct Open {
     turn: u32,
 }
 
-/// What a result says, before it is compared with what went before.
-#[derive(Debug, Clone, Copy, Default)]
-struct Outcome {
-    outcome: u128,
-    shape: u128,
+/// A result: what it said, and whether it failed.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    said: Said,
     is_error: bool,
-    outage: bool,
-    error: Option<Failure>,
-    empty: bool,
-    signature: u128,
-    shown: Option<super::lines::Span>,
-}
-
-/// Noise-masked hash of an output, and the same with its numbers masked.
-fn outcome(output: &str, is_error: bool) -> (u128, u128) {
-    let (head, tail) = ends(output);
-    MASKED.with_borrow_mut(|masked| {
-        text::mask(head, masked);
-        let shape = shape(masked);
-        let mut outcome = pair(fast(masked.as_bytes()), u128::from(is_error));
-        if !tail.is_empty() {
-            text::mask(tail, masked);
-            outcome = pair(outcome, fast(masked.as_bytes()));
-        }
-        (outcome, shape)
-    })
-}
-
-/// The hash of a text with every run of digits taken as one.
-fn shape(text: &str) -> u128 {
-    // Only counters in the first part of a text are progress displays.
-    let head = &text.as_bytes()[..text.len().min(2048)];
-    if !head.iter().any(u8::is_ascii_digit) {
-        return fast(text.as_bytes());
-    }
-    let mut flat = Vec::with_capacity(head.len());
-    for &byte in head {
-        if !byte.is_ascii_digit() {
-            flat.push(byte);
-        } else if flat.last() != Some(&b'0') {
-            flat.push(b'0');
-        }
-    }
-    fast(&flat)
-}
-
-/// The parts of an output that are compared.
-fn ends(output: &str) -> (&str, &str) {
-    if output.len() <= MAX_OUTPUT {
-        return (output, "");
-    }
-    let head = output.floor_char_boundary(MAX_OUTPUT);
-    let tail = output.floor_char_boundary((output.len() - MAX_TAIL).max(head));
-    (&output[..head], &output[tail..])
-}
-
-/// Longest text that is taken for the account of an outage although the call succeeded.
-const BRIEF: usize = 300;
-
-/// The provider or a service is overloaded or down: nothing that the agent repeats out of confusion. A tool may have
-/// wrapped that into a success; then both the status and its name must stand in a brief answer.
-fn is_outage(output: &str, is_error: bool) -> bool {
-    const NAMES: [&str; 7] = [
-        "too many requests",
-        "rate limit",
-        "service unavailable",
-        "overloaded",
-        "bad gateway",
-        "gateway timeout",
-        "internal server error",
-    ];
-    const CODES: [&str; 6] = ["429", "500", "502", "503", "504", "529"];
-    if !is_error && output.len() > BRIEF {
-        return false;
-    }
-    let head = output[..output.floor_char_boundary(400)].to_ascii_lowercase();
-    let named = NAMES.iter().any(|name| head.contains(name));
-    let coded = || head.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
-    named && (is_error || coded())
 }

@@ -27,8 +27,6 @@ pub enum EvidenceType {
     EmptyTurns,
     Narration,
     StreamRepetition,
-    Polling,
-    CompactionLoop,
 }
 
 impl EvidenceType {
@@ -54,8 +52,6 @@ impl EvidenceType {
             Self::EmptyTurns => "empty_turns",
             Self::Narration => "narration",
             Self::StreamRepetition => "stream_repetition",
-            Self::Polling => "polling",
-            Self::CompactionLoop => "compaction_loop",
         }
     }
 }

@@ -39,7 +39,9 @@ impl Failure {
 fn is_exit_code(class: &str) -> bool {
     let lower = class.to_ascii_lowercase();
     lower.is_empty()
-        || (lower.starts_with("command exited with code") || lower.starts_with("exit code") || lower.starts_with("(no output"))
+        || (lower.starts_with("command exited with code")
+            || lower.starts_with("exit code")
+            || lower.starts_with("(no output"))
             && !lower.contains(':')
 }
 
@@ -47,7 +49,14 @@ fn kind_of(text: &str) -> Kind {
     let first: &str = text.trim_start().split('\n').next().unwrap_or_default();
     let says = |marks: &[&str]| marks.iter().any(|mark| first.contains(mark));
     let unknown_tool = first.starts_with("tool ") && first.trim_end().ends_with("not found");
-    let unknown = ["unknown tool", "no such tool", "tool not found", "unknown function", "is not a registered tool", "unknown command:"];
+    let unknown = [
+        "unknown tool",
+        "no such tool",
+        "tool not found",
+        "unknown function",
+        "is not a registered tool",
+        "unknown command:",
+    ];
     let invalid = [
         "validation failed",
         "invalid params",
@@ -98,12 +107,15 @@ pub fn is_empty_answer(output: &str) -> bool {
     let text = text.split("\n\n").next().unwrap_or_default().trim().to_ascii_lowercase();
     let text = text.trim_matches(['(', ')', '.', '!', ' ']);
     let bare = text.is_empty()
-        || matches!(text, "[]" | "{}" | "null" | "none" | "\"\"" | "no output" | "not found" | "nothing found" | "empty" | "0")
+        || matches!(
+            text,
+            "[]" | "{}" | "null" | "none" | "\"\"" | "no output" | "not found" | "nothing found" | "empty" | "0"
+        )
         || text.starts_with("command exited with code");
     let things = ["match", "result", "hit", "file", "item", "entr", "row", "record", "document"];
-    let counted = ["no ", "0 ", "zero ", "found no ", "found 0 ", "no more "].iter().any(|none| {
-        text.strip_prefix(none).is_some_and(|rest| things.iter().any(|thing| rest.starts_with(thing)))
-    });
+    let counted = ["no ", "0 ", "zero ", "found no ", "found 0 ", "no more "]
+        .iter()
+        .any(|none| text.strip_prefix(none).is_some_and(|rest| things.iter().any(|thing| rest.starts_with(thing))));
     bare || counted || text.starts_with("no matches")
 }
 
@@ -154,11 +166,31 @@ mod tests {
 
     #[test]
     fn answers_that_say_nothing_is_there() {
-        for text in ["", "  \n", "[]", "{}", "No matches found", "(no output)", "0 results", "Found 0 files.", "no hits",
-            "Command exited with code 1", "(no output)\n\nCommand exited with code 1", "not found"] {
+        for text in [
+            "",
+            "  \n",
+            "[]",
+            "{}",
+            "No matches found",
+            "(no output)",
+            "0 results",
+            "Found 0 files.",
+            "no hits",
+            "Command exited with code 1",
+            "(no output)\n\nCommand exited with code 1",
+            "not found",
+        ] {
             assert!(is_empty_answer(text), "{text:?}");
         }
-        for text in ["[1]", "10 results", "no", "none of the tests failed", "ok", "0.5", "no file was harmed by this long sentence, which says a lot more than that there is nothing to see"] {
+        for text in [
+            "[1]",
+            "10 results",
+            "no",
+            "none of the tests failed",
+            "ok",
+            "0.5",
+            "no file was harmed by this long sentence, which says a lot more than that there is nothing to see",
+        ] {
             assert!(!is_empty_answer(text), "{text:?}");
         }
     }

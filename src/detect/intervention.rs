@@ -160,7 +160,8 @@ impl Interventions {
                 self.denied = Count::default();
             }
             if self.denied.hit(config.denied_threshold) {
-                let reason = format!("{} was refused {} times and asked for again", step.action.tool, self.denied.value);
+                let reason =
+                    format!("{} was refused {} times and asked for again", step.action.tool, self.denied.value);
                 out.push(finding(Kind::Denied, reason, at));
             }
         }

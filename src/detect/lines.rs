@@ -30,7 +30,8 @@ impl Asked {
                 _ => None,
             })
         };
-        let from = number(&["offset", "start_line", "line_start", "startLine", "start", "from", "start_line_one_indexed"]);
+        let from =
+            number(&["offset", "start_line", "line_start", "startLine", "start", "from", "start_line_one_indexed"]);
         let to = number(&["end_line", "line_end", "endLine", "end", "to", "end_line_one_indexed_inclusive"]);
         let from = from.unwrap_or(1).max(1);
         let limit = number(&["limit", "count", "num_lines", "max_lines", "lines"]);
@@ -108,7 +109,9 @@ mod tests {
 
     #[test]
     fn ranges_are_read_from_the_names_that_tools_use() {
-        for args in [r#"{"offset":5,"limit":10}"#, r#"{"start_line":5,"end_line":14}"#, r#"{"line_start":"5","limit":10}"#] {
+        for args in
+            [r#"{"offset":5,"limit":10}"#, r#"{"start_line":5,"end_line":14}"#, r#"{"line_start":"5","limit":10}"#]
+        {
             assert_eq!(Asked::of(&serde_json::from_str(args).unwrap()).span(1), span(5, 15), "{args}");
         }
         assert_eq!(Asked::of(&Value::Null).span(30), span(1, TO_THE_END));

@@ -45,7 +45,13 @@ mod tests {
 
     #[test]
     fn announcements_are_told_from_answers() {
-        for text in ["I'll make that change now.", "Continuing with the parser.", "I am proceeding with step 2.", "The migration is under way.", "Let me check the file."] {
+        for text in [
+            "I'll make that change now.",
+            "Continuing with the parser.",
+            "I am proceeding with step 2.",
+            "The migration is under way.",
+            "Let me check the file.",
+        ] {
             assert!(Speech::of(text).announces, "{text}");
         }
         for text in ["The function returns 3.", "Done.", "It will be slow.", "Use `npm test` for that.", "你好", ""] {

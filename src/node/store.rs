@@ -69,7 +69,7 @@ pub fn open_target(session_id: Text, at: f64, info: TargetInfo, config: Text) ->
 pub fn update_target(handle: u32, info: TargetInfo) {
     Store::with_global(|store| {
         if let Some(target) = store.get_mut(handle) {
-            target.info.merge(info.into());
+            target.update(info.into());
         }
     });
 }

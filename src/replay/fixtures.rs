@@ -52,11 +52,17 @@ impl Drop for Recorder {
 
 impl Observer for Recorder {
     type Finding = String;
-    fn observe(&mut self, event: &Event<'_>, found: &mut Vec<String>) {
-        self.seen.push(match event.kind {
+    type Gist = String;
+
+    fn gist(event: &Event<'_>) -> String {
+        match event.kind {
             EventKind::User { text, .. } => text.to_owned(),
             ref other => format!("{other:?}"),
-        });
+        }
+    }
+
+    fn observe(&mut self, _: &Event<'_>, gist: String, found: &mut Vec<String>) {
+        self.seen.push(gist);
         found.push(self.seen.join(" "));
     }
 }

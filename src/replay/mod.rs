@@ -8,6 +8,7 @@
 //! - [`lines`]: a file as lines, in one reused buffer
 //! - [`tree`]: which lines of a session file follow which
 //! - [`session`], [`traces`]: lines → reader → engine
+//! - [`pipeline`]: the reading of a session file on all cores
 //! - [`report`]: what comes out
 //!
 //! The one part of the core that opens files. Memory depends on the longest line and on the number of entries and
@@ -17,6 +18,7 @@ mod error;
 mod kind;
 mod lines;
 mod observer;
+mod pipeline;
 mod report;
 mod session;
 mod traces;
@@ -51,7 +53,7 @@ pub fn replay_cases<O: Observer>(path: &Path, observer: &O) -> Result<Cases<O::F
 }
 
 /// As [`replay_file`], from any source. Reads `size` bytes: what is appended meanwhile does not count.
-pub fn replay<R: Read + Seek, O: Observer>(
+pub fn replay<R: Read + Seek + Send, O: Observer>(
     source: R,
     size: u64,
     observer: &O,

@@ -2,180 +2,106 @@
 
 use std::io::{Read, Seek};
 
-use super::lines::{Lines, Place};
-use super::tree::{Stretch, Tree};
+use super::lines::Lines;
+use super::pipeline::{self, Entry};
+use super::tree::{Tree, Visit};
 use super::{Located, Observer, ReplayError, Report, Warnings};
-use crate::trace::{Link, SessionReader, Usage, link_of};
+use crate::trace::{Path, Usage};
 
 /// First version whose entries name their parents.
 const TREE_VERSION: u64 = 2;
 
-pub fn replay<R: Read + Seek, O: Observer>(
+pub fn replay<R: Read + Seek + Send, O: Observer>(
     mut lines: Lines<R>,
     version: u64,
     observer: &O,
 ) -> Result<Report<O::Finding>, ReplayError> {
     let tree = if version < TREE_VERSION { Tree::linear(lines.size()) } else { Tree::read(&mut lines)? };
-    let mut walk = Walk::new(lines, version >= TREE_VERSION);
-    for &line in &tree.orphans {
-        walk.warnings.add(line, "its parent is not in the file; what follows is read as a history of its own");
-    }
-    walk.all(&tree, observer)?;
-    Ok(walk.report(&tree))
+    let mut walk = Walk::new(&tree, observer);
+    pipeline::run::<R, O>(lines, &tree, |entry| walk.take(entry))?;
+    Ok(walk.report())
 }
 
 /// Where one path stands.
 #[derive(Clone)]
 struct State<O> {
-    reader: SessionReader,
+    path: Path,
     observer: O,
     /// Events on the path so far.
     events: u64,
 }
 
-struct Walk<R, O: Observer> {
-    lines: Lines<R>,
-    /// Entries are counted only where the tree cuts between them.
-    tree: bool,
+struct Walk<'a, O: Observer> {
+    tree: &'a Tree,
+    visit: Visit<'a, State<O>>,
     found: Vec<O::Finding>,
     /// With the stretch in which they were made.
     findings: Vec<(u32, Located<O::Finding>)>,
-    warnings: Warnings,
-    session_id: Option<String>,
-    line_count: u64,
-    events: u64,
-    usage: Usage,
+    report: Report<O::Finding>,
 }
 
-impl<R: Read + Seek, O: Observer> Walk<R, O> {
-    fn new(lines: Lines<R>, tree: bool) -> Self {
-        Self {
-            lines,
-            tree,
-            found: Vec::new(),
-            findings: Vec::new(),
-            warnings: Warnings::default(),
-            session_id: None,
-            line_count: 0,
-            events: 0,
-            usage: Usage::default(),
+impl<'a, O: Observer> Walk<'a, O> {
+    fn new(tree: &'a Tree, observer: &O) -> Self {
+        let fresh = State { path: Path::default(), observer: observer.clone(), events: 0 };
+        let mut warnings = Warnings::default();
+        for &line in &tree.orphans {
+            warnings.add(line, "its parent is not in the file; what follows is read as a history of its own");
         }
-    }
-
-    fn all(&mut self, tree: &Tree, observer: &O) -> Result<(), ReplayError> {
-        let fresh = State { reader: SessionReader::default(), observer: observer.clone(), events: 0 };
-        // Where the stretches begin whose start is known only when the one before has been read.
-        let mut begin: Vec<Option<Place>> = tree.stretches.iter().map(|stretch| stretch.start).collect();
-        let mut open = vec![(fresh, tree.roots.iter())];
-        while let Some((state, children)) = open.last_mut() {
-            let Some(&index) = children.next() else {
-                open.pop();
-                continue;
-            };
-            // The last child takes the state itself.
-            let mut state = if children.as_slice().is_empty() {
-                open.pop().expect("it was just looked at").0
-            } else {
-                state.clone()
-            };
-            let stretch = &tree.stretches[index as usize];
-            let place = begin[index as usize].expect("a continued stretch is read before its continuation");
-            self.stretch(index, stretch, place, &mut state)?;
-            if stretch.children.is_empty() {
-                state.observer.finish(&mut self.found);
-                let (event_index, line) = (state.events.saturating_sub(1), self.lines.place().number.saturating_sub(1));
-                self.findings.extend(self.found.drain(..).map(|finding| {
-                    (index, Located { finding, event_index, line, entry_id: Some(stretch.last_id.clone()), branch: None })
-                }));
-            }
-            if let Some(next) = begin.get_mut(index as usize + 1)
-                && next.is_none()
-            {
-                *next = Some(self.lines.place());
-            }
-            open.push((state, stretch.children.iter()));
-        }
-        Ok(())
-    }
-
-    fn stretch(
-        &mut self,
-        index: u32,
-        stretch: &Stretch,
-        place: Place,
-        state: &mut State<O>,
-    ) -> Result<(), ReplayError> {
-        self.lines.go_to(place)?;
-        let mut entries = 0;
-        loop {
-            match stretch.end {
-                Some(end) if self.lines.place().offset >= end => break,
-                None if entries == stretch.entries => break,
-                _ => {}
-            }
-            let Some(line) = self.lines.next()? else { break };
-            self.line_count += 1;
-            if line.too_long {
-                self.warnings.add(line.place.number, "too long to be a line that Pi wrote; it is left out");
-                continue;
-            }
-            if line.bytes.is_empty() {
-                continue;
-            }
-            if self.tree && stretch.end.is_none() && matches!(link_of(line.bytes), Link::Entry { .. }) {
-                entries += 1;
-            }
-            let (observer, found, findings) = (&mut state.observer, &mut self.found, &mut self.findings);
-            let (events, all_events) = (&mut state.events, &mut self.events);
-            let read = state.reader.read(line.bytes, |event, entry_id| {
-                observer.observe(event, found);
-                findings.extend(found.drain(..).map(|finding| {
-                    let entry_id = (!entry_id.is_empty()).then(|| entry_id.to_owned());
-                    let line = line.place.number;
-                    (index, Located { finding, event_index: *events, line, entry_id, branch: None })
-                }));
-                *events += 1;
-                *all_events += 1;
-            });
-            match read {
-                Ok(read) => {
-                    self.usage += read.usage;
-                    if let Some(header) = read.header {
-                        self.session_id = self.session_id.take().or(header.id);
-                    }
-                }
-                Err(_) if !line.ended => {
-                    self.warnings.add(
-                        line.place.number,
-                        "the last line is cut off: the session is still being written, or its process was killed",
-                    );
-                }
-                Err(error) => self.warnings.add(line.place.number, error.to_string()),
-            }
-        }
-        Ok(())
-    }
-
-    fn report(mut self, tree: &Tree) -> Report<O::Finding> {
-        let branches = tree.branches();
-        if branches > 1 {
-            for (stretch, located) in &mut self.findings {
-                let tip = tree.stretches[*stretch as usize].tip;
-                located.branch = Some(tree.stretches[tip as usize].last_id.clone());
-            }
-        }
-        let mut findings: Vec<_> = self.findings.into_iter().map(|(_, located)| located).collect();
-        findings.sort_by_key(|located| located.line);
-        self.warnings.listed.sort_by_key(|warning| warning.line);
-        Report {
+        let report = Report {
             kind: "session",
-            session_id: self.session_id,
-            lines: self.line_count,
-            events: self.events,
-            branches: branches as u32,
-            findings,
-            warnings: self.warnings,
-            usage: self.usage,
+            session_id: None,
+            lines: 0,
+            events: 0,
+            branches: tree.branches(),
+            findings: Vec::new(),
+            warnings,
+            usage: Usage::default(),
+        };
+        Self { tree, visit: tree.visit(fresh), found: Vec::new(), findings: Vec::new(), report }
+    }
+
+    fn take(&mut self, entry: Entry<O::Gist>) {
+        let report = &mut self.report;
+        report.lines += 1;
+        let read = match entry.read {
+            Ok(read) => read,
+            Err(message) => return report.warnings.add(entry.number, message),
+        };
+        report.usage += read.usage;
+        if let Some(header) = read.header {
+            report.session_id = report.session_id.take().or(header.id);
         }
+        let state = self.visit.at(entry.stretch);
+        for (outline, gist) in entry.events {
+            let mut event = outline.event();
+            state.path.settle(&mut event);
+            state.observer.observe(&event, gist, &mut self.found);
+            for finding in self.found.drain(..) {
+                let located = Located {
+                    finding,
+                    event_index: state.events,
+                    line: entry.number,
+                    entry_id: (!read.id.is_empty()).then(|| read.id.to_string()),
+                    branch: None,
+                };
+                self.findings.push((entry.stretch, located));
+            }
+            state.events += 1;
+            report.events += 1;
+        }
+    }
+
+    fn report(self) -> Report<O::Finding> {
+        let mut report = self.report;
+        let branch = |stretch: u32| (report.branches > 1).then(|| self.tree.branch_of(stretch).to_owned());
+        report.findings = self
+            .findings
+            .into_iter()
+            .map(|(stretch, located)| Located { branch: branch(stretch), ..located })
+            .collect();
+        // Paths were walked one after the other; people read files from top to bottom.
+        report.findings.sort_by_key(|located| located.line);
+        report.warnings.listed.sort_by_key(|warning| warning.line);
+        report
     }
 }

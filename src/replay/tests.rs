@@ -176,7 +176,9 @@ fn a_chain_of_a_hundred_thousand_branch_points_does_not_overflow_the_stack() {
     struct Counter(u64);
     impl super::Observer for Counter {
         type Finding = u64;
-        fn observe(&mut self, _: &crate::trace::Event<'_>, found: &mut Vec<u64>) {
+        type Gist = ();
+        fn gist(_: &crate::trace::Event<'_>) {}
+        fn observe(&mut self, _: &crate::trace::Event<'_>, (): (), found: &mut Vec<u64>) {
             self.0 += 1;
             found.push(self.0);
         }

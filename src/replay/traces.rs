@@ -36,7 +36,7 @@ pub fn replay<R: Read + Seek, O: Observer>(
             continue;
         }
         let read = reader.read(line.bytes, |event| {
-            observer.observe(event, &mut found);
+            observer.observe(event, O::gist(event), &mut found);
             report.usage += usage_of(event);
         });
         match read {
@@ -117,7 +117,7 @@ fn case<O: Observer>(
     let mut findings = Vec::new();
     for (index, event) in events.iter().enumerate() {
         // A broken event keeps its index: the labels of the case count it.
-        if let Err(error) = reader.read(event.as_bytes(), |event| observer.observe(event, &mut found)) {
+        if let Err(error) = reader.read(event.as_bytes(), |event| observer.observe(event, O::gist(event), &mut found)) {
             warnings.add(line, format!("event {index}: {error}"));
         }
         findings.extend(found.drain(..).map(|finding| (index, finding)));

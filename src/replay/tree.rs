@@ -46,8 +46,25 @@ impl Tree {
     }
 
     /// Paths from a root to a last entry.
-    pub fn branches(&self) -> usize {
-        self.stretches.iter().filter(|stretch| stretch.children.is_empty()).count()
+    pub fn branches(&self) -> u32 {
+        self.stretches.iter().filter(|stretch| stretch.children.is_empty()).count() as u32
+    }
+
+    /// Last entry of the youngest branch that a stretch is part of.
+    pub fn branch_of(&self, stretch: u32) -> &str {
+        let tip = self.stretches[stretch as usize].tip;
+        &self.stretches[tip as usize].last_id
+    }
+
+    /// Every stretch, each after the one that it continues.
+    pub fn order(&self) -> impl Iterator<Item = u32> {
+        let mut visit = self.visit(());
+        std::iter::from_fn(move || visit.next())
+    }
+
+    /// A walk in the same order, which carries a state along every path, `fresh` at the roots.
+    pub fn visit<S: Clone>(&self, fresh: S) -> Visit<'_, S> {
+        Visit { tree: self, now: None, open: vec![(fresh, self.roots.iter())] }
     }
 
     pub fn read<R: Read + Seek>(lines: &mut Lines<R>) -> io::Result<Self> {
@@ -61,6 +78,39 @@ impl Tree {
         }
         let size = lines.size();
         Ok(runs.into_tree(size))
+    }
+}
+
+/// A walk over the tree. The state that a stretch leaves is copied for each stretch that continues it, except the last.
+pub struct Visit<'a, S> {
+    tree: &'a Tree,
+    now: Option<(u32, S)>,
+    open: Vec<(S, std::slice::Iter<'a, u32>)>,
+}
+
+impl<S: Clone> Visit<'_, S> {
+    /// The state in `stretch`, which is the one visited now or a later one.
+    pub fn at(&mut self, stretch: u32) -> &mut S {
+        while self.now.as_ref().is_none_or(|(now, _)| *now != stretch) {
+            self.next().expect("stretches are asked for in the order of the walk");
+        }
+        &mut self.now.as_mut().expect("it was just visited").1
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        if let Some((now, state)) = self.now.take() {
+            self.open.push((state, self.tree.stretches[now as usize].children.iter()));
+        }
+        while let Some((state, children)) = self.open.last_mut() {
+            let Some(&index) = children.next() else {
+                self.open.pop();
+                continue;
+            };
+            let state = if children.as_slice().is_empty() { self.open.pop()?.0 } else { state.clone() };
+            self.now = Some((index, state));
+            return Some(index);
+        }
+        None
     }
 }
 

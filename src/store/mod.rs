@@ -360,4 +360,29 @@ mod tests {
         assert_eq!(store.open("s", 6000.0, Info::default(), config()), handle, "a resumed child keeps its handle");
         assert_eq!(store.get(handle).unwrap().event_count(), 6, "and its history");
     }
+    #[test]
+    fn how_a_target_ended_is_not_overwritten_by_what_its_session_says_later() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        let saying = |status: &str| Info { status: Some(status.into()), ..Info::default() };
+        store.end(handle, 1.0, "stopped");
+        store.get_mut(handle).unwrap().update(saying("idle"));
+        assert_eq!(store.get(handle).unwrap().info.status.as_deref(), Some("stopped"));
+        store.open("s", 2.0, saying("running"), config());
+        store.get_mut(handle).unwrap().update(saying("idle"));
+        assert_eq!(store.get(handle).unwrap().info.status.as_deref(), Some("idle"));
+    }
+
+    #[test]
+    fn what_was_used_is_kept_when_a_session_goes_on() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        let used = |input| crate::trace::Usage { input, ..Default::default() };
+        store.get_mut(handle).unwrap().add_usage(used(5.0));
+        store.end(handle, 1.0, "completed");
+        store.open("s", 2.0, Info::default(), config());
+        store.open("s", 3.0, Info::default(), config());
+        store.get_mut(handle).unwrap().add_usage(used(2.0));
+        assert_eq!(store.get(handle).unwrap().usage(), used(7.0));
+    }
 }

@@ -79,6 +79,8 @@ pub struct Target {
     pub patches: u64,
     pub last_command: Option<Arc<str>>,
     engine: Engine,
+    /// What was used before the target was last reopened; the engine has the rest.
+    used_before: Usage,
     ring: VecDeque<Compact>,
     seq: u64,
     /// Findings that wait to be told, newest per incident.
@@ -106,6 +108,7 @@ impl Target {
             tool_calls: 0,
             patches: 0,
             last_command: None,
+            used_before: Usage::default(),
             ring: VecDeque::new(),
             seq: 0,
             due: Vec::new(),
@@ -120,8 +123,17 @@ impl Target {
         self.trim();
     }
 
+    /// How an ended target ended stays as it is: a session that is disposed still says that it is idle.
+    pub fn update(&mut self, mut newer: Info) {
+        if self.ended_at.is_some() {
+            newer.status = None;
+        }
+        self.info.merge(newer);
+    }
+
     /// The session goes on (a resumed child, a reload): what was seen before counts no more, what is kept stays.
     pub fn reopen(&mut self, at: f64) {
+        self.used_before = self.usage();
         self.engine = Engine::new(Arc::clone(&self.config));
         self.due.clear();
         self.told.clear();
@@ -312,7 +324,9 @@ impl Target {
     }
 
     pub fn usage(&self) -> Usage {
-        self.engine.usage()
+        let mut usage = self.used_before;
+        usage += self.engine.usage();
+        usage
     }
 
     pub fn repetitions(&self) -> (u64, u64) {

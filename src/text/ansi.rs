@@ -24,27 +24,36 @@ const C2: u8 = 0xc2;
 ///
 /// Linear in the input; the result contains no control character but `\n` and `\t`, so it is a fixed point.
 pub fn strip(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
-    match next_special(bytes, 0) {
+    match next_special(text.as_bytes(), 0) {
         None => Cow::Borrowed(text),
-        Some(first) => Cow::Owned(strip_from(text, first)),
+        Some(first) => Cow::Owned(strip_from(text, first, usize::MAX)),
     }
 }
 
-fn strip_from(text: &str, first: usize) -> String {
+/// As [`strip`], cut to `limit` bytes at a character boundary; reads no further than to the end of the line of the cut.
+pub fn strip_to(text: &str, limit: usize) -> Cow<'_, str> {
     let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len());
-    let mut line_start = 0;
-    let mut overwrite = false;
+    let cut = text.floor_char_boundary(limit);
+    let line = memchr::memchr(b'\n', &bytes[cut..]).map_or(bytes.len(), |length| cut + length);
+    match next_special(&bytes[..cut], 0) {
+        // The rest of the line matters only if it overwrites the line.
+        None if cut == bytes.len() || memchr::memchr(b'\r', &bytes[cut..line]).is_none() => Cow::Borrowed(&text[..cut]),
+        first => Cow::Owned(strip_from(text, first.unwrap_or(cut), limit)),
+    }
+}
+
+fn strip_from(text: &str, first: usize, limit: usize) -> String {
+    let bytes = text.as_bytes();
+    let mut screen = Screen::new(limit, bytes.len());
     let mut copied = 0;
     let mut next = Some(first);
     loop {
         let end = next.unwrap_or(bytes.len());
-        push(&mut out, &text[copied..end], &mut line_start, &mut overwrite);
-        let Some(at) = next else { return out };
+        screen.print(&text[copied..end]);
+        let Some(at) = next.filter(|_| !screen.done) else { return screen.out };
         copied = match bytes[at] {
             b'\r' => {
-                overwrite = true;
+                screen.returned = true;
                 at + 1
             }
             ESC => after_escape(bytes, at),
@@ -55,20 +64,47 @@ fn strip_from(text: &str, first: usize) -> String {
     }
 }
 
-fn push(out: &mut String, segment: &str, line_start: &mut usize, overwrite: &mut bool) {
-    if segment.is_empty() {
-        return;
+/// What is printed, up to `limit` bytes.
+struct Screen {
+    out: String,
+    limit: usize,
+    line_start: usize,
+    /// A carriage return came and nothing behind it yet.
+    returned: bool,
+    /// The limit is reached on the current line, which may still be overwritten.
+    full: bool,
+    /// The limit is reached for good.
+    done: bool,
+}
+
+impl Screen {
+    fn new(limit: usize, length: usize) -> Self {
+        let out = String::with_capacity(limit.min(length));
+        Self { out, limit, line_start: 0, returned: false, full: false, done: false }
     }
-    if *overwrite {
-        if !segment.starts_with('\n') {
-            out.truncate(*line_start);
+
+    fn print(&mut self, segment: &str) {
+        if segment.is_empty() {
+            return;
         }
-        *overwrite = false;
-    }
-    let base = out.len();
-    out.push_str(segment);
-    if let Some(newline) = memchr::memrchr(b'\n', segment.as_bytes()) {
-        *line_start = base + newline + 1;
+        if self.returned {
+            if !segment.starts_with('\n') {
+                self.out.truncate(self.line_start);
+                self.full = false;
+            }
+            self.returned = false;
+        }
+        let room = if self.full { 0 } else { self.limit - self.out.len() };
+        let fits = segment.floor_char_boundary(room);
+        let base = self.out.len();
+        self.out.push_str(&segment[..fits]);
+        if let Some(newline) = memchr::memrchr(b'\n', &segment.as_bytes()[..fits]) {
+            self.line_start = base + newline + 1;
+        }
+        if fits < segment.len() {
+            self.full = true;
+            self.done = memchr::memchr(b'\n', &segment.as_bytes()[fits..]).is_some();
+        }
     }
 }
 
@@ -153,4 +189,118 @@ fn after_string(bytes: &[u8], mut at: usize, bell_ends: bool) -> usize {
         }
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        for text in ["", "plain\ttext\nwith lines", "Zürich → 東京 « » \u{a0}"] {
+            assert!(matches!(strip(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn sequences_of_every_kind_are_removed() {
+        for (text, expected) in [
+            ("\x1b[1;31mred\x1b[0m", "red"),
+            ("\x1b[38:2::1:2:3mred\x1b[m", "red"),
+            ("\x1b[?25lhidden\x1b[?25h", "hidden"),
+            ("a\x1b[2Kb\x1b[10Cc", "abc"),
+            ("\x1b]0;title\x07text", "text"),
+            ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+            ("\x1bPq#0;2;0\x1b\\after", "after"),
+            ("\x1b_Gpayload\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\z", "z"),
+            ("\x1b(Bascii\x1b7\x1b8\x1b=", "ascii"),
+            ("\u{9b}31mred\u{9b}0m", "red"),
+            ("\u{9d}0;title\u{9c}text\u{90}q\u{9c}", "text"),
+            ("a\u{85}b\u{8d}c", "abc"),
+            ("bell\x07 back\x08 nul\0 del\x7f", "bell back nul del"),
+            ("\x1b\x1b[1mx", "x"),
+            ("\x1bé", "é"),
+            ("\x1b[é", "é"),
+        ] {
+            assert_eq!(strip(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_cut_off_hides_no_later_line() {
+        assert_eq!(strip("\x1b]0;no end\nnext"), "\nnext");
+        assert_eq!(strip("\x1bPno end\nnext"), "\nnext");
+        assert_eq!(strip("\x1b[12;\nnext"), "\nnext");
+        assert_eq!(strip("end\x1b"), "end");
+        assert_eq!(strip("end\x1b["), "end");
+        assert_eq!(strip("end\x1b]8;;"), "end");
+    }
+
+    #[test]
+    fn carriage_returns_end_or_overwrite_lines() {
+        for (text, expected) in [
+            ("a\r\nb\r\n", "a\nb\n"),
+            ("a\r\r\nb", "a\nb"),
+            ("10%\r50%\r100%\ndone", "100%\ndone"),
+            ("10%\r\x1b[K100%", "100%"),
+            ("kept\r", "kept"),
+            ("first\nlong line\rx", "first\nx"),
+        ] {
+            assert_eq!(strip(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_reads_no_further_than_its_line() {
+        assert_eq!(strip_to("aé", 2), "a");
+        assert_eq!(strip_to("\x1b[1maéb", 2), "a");
+        assert_eq!(strip_to("abcdef\rxy\nz", 4), "xy\nz");
+        assert_eq!(strip_to("abcdef\nxy", 4), "abcd");
+        assert!(matches!(strip_to("abcdef\n\x1b[1m", 4), Cow::Borrowed("abcd")));
+    }
+
+    fn soup() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "[a-z0-9;:?!\\[\\]()\\\\ ]{0,4}",
+            prop::sample::select(vec![
+                "\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x1b\\", "\x07", "\x18", "\u{9b}", "\u{9d}", "\u{9c}",
+                "\u{90}", "\r", "\r\n", "\n", "\t", "m", "é", "→", "\u{a0}", "\0", "\x7f",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_acts_on_a_terminal_is_left(text in soup()) {
+            let stripped = strip(&text);
+            prop_assert!(stripped.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'), "{:?}", stripped);
+            prop_assert_eq!(strip(&stripped), stripped.as_ref());
+        }
+
+        #[test]
+        fn a_cut_is_the_beginning_of_the_whole(text in soup(), limit in 0..40_usize) {
+            let whole = strip(&text);
+            prop_assert_eq!(strip_to(&text, limit), &whole[..whole.floor_char_boundary(limit)]);
+        }
+
+        /// The reference drops tabs and carriage returns, ends nothing at a newline, and knows C1 only as raw bytes.
+        #[test]
+        fn complete_sequences_are_removed_as_the_reference_does(
+            pieces in prop::collection::vec(prop_oneof![
+                "[a-zA-Zé→ 0-9\n]{0,12}",
+                "\x1b\\[[0-9;?]{0,6}[A-Za-z]",
+                "\x1b\\][0-9];[a-z:/]{0,9}(\x07|\x1b\\\\)",
+                "\x1bP[a-z0-9]{0,6}\x1b\\\\",
+                "\x1b[()][AB0]",
+                "\x1b[78=>M]",
+                "[\x01-\x07\x08\x0e\x0f]",
+            ], 0..20)
+        ) {
+            let text = pieces.concat();
+            prop_assert_eq!(strip(&text).into_owned(), strip_ansi_escapes::strip_str(&text));
+        }
+    }
 }

@@ -2,24 +2,160 @@
 
 use super::ansi;
 
-/// Characters of a quoted line unless the caller says otherwise.
+/// Characters of a line unless the caller says otherwise.
 pub const MAX_LINE_CHARS: usize = 200;
 /// Lines of a quotation unless the caller says otherwise.
 pub const MAX_LINES: usize = 10;
 
-/// The first `lines` lines, each sanitised and cut to [`MAX_LINE_CHARS`].
+/// More than the lines that anybody shows; keeps the work bounded whatever the text.
+const MAX_BYTES: usize = 262_144;
+
+const ELLIPSIS: char = '…';
+
+/// The first `lines` lines, sanitised, each at most [`MAX_LINE_CHARS`] characters.
 pub fn preview(text: &str, lines: usize) -> String {
+    if lines == 0 {
+        return String::new();
+    }
+    let text = ansi::strip_to(text, MAX_BYTES);
     let mut out = String::new();
-    for (index, line) in ansi::strip(text).lines().take(lines).enumerate() {
+    for (index, line) in split(&text).take(lines).enumerate() {
         if index > 0 {
             out.push('\n');
         }
-        out.extend(line.chars().take(MAX_LINE_CHARS));
+        push_line(&mut out, line, MAX_LINE_CHARS, false);
     }
+    out.truncate(out.trim_end().len());
     out
 }
 
-/// At most `max_lines` lines of at most `max_chars_per_line` characters; `…` shows that something was cut.
-pub fn quote(text: &str, _max_chars_per_line: usize, max_lines: usize) -> String {
-    preview(text, max_lines)
+/// The text sanitised, without blank lines around it, at most `max_lines` lines of at most `max_chars_per_line`
+/// characters; `…` at the end of a line shows that something was cut. Usual limits: [`MAX_LINE_CHARS`], [`MAX_LINES`].
+pub fn quote(text: &str, max_chars_per_line: usize, max_lines: usize) -> String {
+    let text = ansi::strip_to(text, MAX_BYTES);
+    let mut lines = split(&text).skip_while(|line| is_blank(line)).peekable();
+    let mut out = String::new();
+    for index in 0..max_lines {
+        let Some(line) = lines.next() else { break };
+        if index > 0 {
+            out.push('\n');
+        }
+        let more = index + 1 == max_lines && lines.any(|line| !is_blank(line));
+        push_line(&mut out, line, max_chars_per_line, more);
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(['\n', '\u{2028}', '\u{2029}'])
+}
+
+fn is_blank(line: &str) -> bool {
+    line.chars().filter_map(visible).all(char::is_whitespace)
+}
+
+/// Appends the visible characters of a line; when it is too long, or `more` follows, the last is an ellipsis.
+fn push_line(out: &mut String, line: &str, max_chars: usize, more: bool) {
+    let start = out.len();
+    let mut chars = line.trim_end().chars().filter_map(visible);
+    let mut count = 0;
+    // Where the text must end if an ellipsis has to follow.
+    let mut room = start;
+    for c in chars.by_ref().take(max_chars) {
+        count += 1;
+        if count == max_chars {
+            room = out.len();
+        }
+        out.push(c);
+    }
+    if max_chars > 0 && (more || chars.next().is_some()) {
+        if count == max_chars {
+            out.truncate(room);
+        }
+        out.push(ELLIPSIS);
+    }
+}
+
+/// What is shown for a character; nothing for those that act on text instead of being text.
+fn visible(c: char) -> Option<char> {
+    match c {
+        '\t' => Some(' '),
+        // Control characters: soft hyphen, Arabic letter mark, Mongolian vowel separator, zero-width characters and
+        // direction marks, direction embeddings and isolates, invisible operators, byte order mark, annotations, tags
+        // and variation selectors (both can carry hidden text).
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}' => None,
+        _ if c.is_control() => None,
+        _ => Some(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn short_text_is_quoted_as_it_is() {
+        assert_eq!(quote("Zürich → 東京\nline 2", 200, 10), "Zürich → 東京\nline 2");
+        assert_eq!(quote("", 200, 10), "");
+    }
+
+    #[test]
+    fn long_lines_and_long_texts_end_in_an_ellipsis_within_the_limit() {
+        assert_eq!(quote("abcdef", 5, 1), "abcd…");
+        assert_eq!(quote("abcde", 5, 1), "abcde");
+        assert_eq!(quote("éééééé", 5, 1), "éééé…");
+        assert_eq!(quote("a\nb\nc", 5, 2), "a\nb…");
+        assert_eq!(quote("a\nabcde\nc", 5, 2), "a\nabcd…");
+        assert_eq!(quote("a\nb\n\n \n", 5, 2), "a\nb");
+        assert_eq!(quote("abc", 0, 5), "");
+        assert_eq!(quote("abc", 5, 0), "");
+    }
+
+    #[test]
+    fn blank_lines_around_are_dropped_and_those_between_stay() {
+        assert_eq!(quote("\n  \na\n\nb\n\n", 200, 10), "a\n\nb");
+    }
+
+    #[test]
+    fn nothing_can_reorder_hide_or_move() {
+        assert_eq!(quote("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{ad}f\u{e0041}g", 200, 10), "abcdefg");
+        assert_eq!(quote("\x1b[2J\x1b]0;t\x07x\u{9b}1my\x00\x7f\tz", 200, 10), "xy z");
+        assert_eq!(quote("one\u{2028}two\u{2029}three", 200, 10), "one\ntwo\nthree");
+        assert_eq!(quote("real\rfake", 200, 10), "fake");
+    }
+
+    #[test]
+    fn a_preview_is_the_first_lines() {
+        assert_eq!(preview("a\nb\nc", 2), "a\nb");
+        assert_eq!(preview("a\nb\nc", 0), "");
+        assert_eq!(preview("\x1b[1ma\x1b[0m\r\n\r\nb\r\n\r\n", 20), "a\n\nb");
+        assert_eq!(preview(&"x".repeat(1000), 1).chars().count(), MAX_LINE_CHARS);
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_for_any_text(text in any::<String>(), chars in 0..12_usize, lines in 0..5_usize) {
+            let quoted = quote(&text, chars, lines);
+            prop_assert!(quoted.lines().count() <= lines);
+            prop_assert!(quoted.lines().all(|line| line.chars().count() <= chars));
+            prop_assert!(quoted.chars().all(|c| c == '\n' || visible(c) == Some(c)));
+        }
+    }
 }

@@ -53,6 +53,11 @@ where
     }
 }
 
+/// As `String::from_utf8_lossy`, which reads sound text far slower than the plain check does.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
 /// A string. Read as bytes, because JavaScript writes halves of surrogate pairs (a cut emoji) as `\ud83d`, which no
 /// Rust string can hold; they become replacement characters instead of costing the line.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,10 +79,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
                 f.write_str("a string")
             }
             fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Text(String::from_utf8_lossy(bytes)))
+                Ok(Text(lossy(bytes)))
             }
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(String::from_utf8_lossy(bytes).into_owned())))
+                Ok(Text(Cow::Owned(lossy(bytes).into_owned())))
             }
         }
         deserializer.deserialize_bytes(TextVisitor)
@@ -119,10 +124,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 f.write_str("a string or a list of content blocks")
             }
             fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(plain(String::from_utf8_lossy(bytes)))
+                Ok(plain(lossy(bytes)))
             }
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(plain(Cow::Owned(String::from_utf8_lossy(bytes).into_owned())))
+                Ok(plain(Cow::Owned(lossy(bytes).into_owned())))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 let mut blocks = Vec::new();

@@ -5,6 +5,7 @@
 mod event;
 mod json;
 mod link;
+mod outline;
 mod session_file;
 mod time;
 mod trace_file;
@@ -12,5 +13,6 @@ mod trace_file;
 pub use event::{Event, EventKind, FileState, StopReason, Usage};
 pub use json::LineError;
 pub use link::{Link, Parent, link_of};
-pub use session_file::{EntryRead, SessionHeader, SessionReader};
+pub use outline::Outline;
+pub use session_file::{EntryRead, Path, SessionHeader, read_entry};
 pub use trace_file::{TraceReader, read_case};

@@ -9,18 +9,36 @@ use super::json::{Block, Content, LineError, Number, RawUsage, Text, with_parsed
 use super::time::parse_iso_ms;
 use super::{Event, EventKind, StopReason, Usage};
 
-/// What is carried from line to line along one path of the tree. Cheap to copy, so that branches can start from it.
+/// Where a path of the tree stands. Cheap to copy, so that branches can start from it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SessionReader {
+pub struct Path {
     /// Assistant messages so far.
     turn: u32,
-    /// Time of the latest event: times never decrease along a path, whatever the clock did.
-    last_at: f64,
+    /// Time of the latest event.
+    at: f64,
+}
+
+impl Path {
+    /// Gives the next event of the path its turn and its time, which never decreases, whatever the clock did.
+    pub fn settle(&mut self, event: &mut Event<'_>) {
+        self.at = self.at.max(event.at);
+        event.at = self.at;
+        match &mut event.kind {
+            EventKind::Assistant { turn, .. } => {
+                self.turn = self.turn.saturating_add(1);
+                *turn = self.turn;
+            }
+            EventKind::ToolCall { turn, .. } | EventKind::ToolResult { turn, .. } => *turn = self.turn,
+            _ => {}
+        }
+    }
 }
 
 /// What a line held besides its events.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EntryRead {
+    /// Id of the entry; empty in version 1 files.
+    pub id: Box<str>,
     pub header: Option<SessionHeader>,
     /// Usage that Pi counts for the session: of messages, tools, summaries and `usage` entries.
     pub usage: Usage,
@@ -88,71 +106,68 @@ struct Message<'a> {
     exit_code: Number,
 }
 
-impl SessionReader {
-    /// Reads one line; `sink` gets each event with the id of the entry it came from (empty in version 1 files).
-    pub fn read(&mut self, line: &[u8], mut sink: impl FnMut(&Event<'_>, &str)) -> Result<EntryRead, LineError> {
-        let mut spare = String::new();
-        let read = with_parsed(line, &mut spare, |entry: Entry<'_>| self.entry(&entry, &mut sink));
-        read.or_else(|error| if is_foreign(line) { Ok(EntryRead::default()) } else { Err(error) })
-    }
-
-    fn entry(&mut self, entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>, &str)) -> EntryRead {
-        let message_time = entry.message.as_ref().and_then(|m| m.timestamp.0).filter(|at| at.is_finite());
-        let at = entry.timestamp.as_deref().and_then(parse_iso_ms).or(message_time).unwrap_or(self.last_at);
-        let at = at.max(self.last_at);
-        let id = entry.id.as_deref().unwrap_or_default();
-        let mut read = EntryRead { usage: entry.usage.map(Usage::from).unwrap_or_default(), header: None };
-        let mut emit = |kind: EventKind<'_>| {
-            self.last_at = at;
-            sink(&Event { at, agent: None, kind }, id);
-        };
-        match &*entry.kind {
-            "session" => {
-                read.header = Some(SessionHeader {
-                    id: entry.id.as_deref().map(str::to_owned),
-                    version: entry.version.0.map_or(1, |n| n as u64),
-                });
-            }
-            "message" => {
-                if let Some(message) = &entry.message {
-                    read.usage += message.usage.map(Usage::from).unwrap_or_default();
-                    read_message(message, &mut self.turn, emit);
-                }
-            }
-            "custom_message" => emit(EventKind::User { text: &visible(entry.content.as_ref()), synthetic: true }),
-            "compaction" => {
-                emit(EventKind::Lifecycle {
-                    event: "compaction_end",
-                    fields: &json(&CompactionFields { tokens_before: entry.tokens_before.0.map(|n| n as u64) }),
-                });
-            }
-            "branch_summary" => {
-                emit(EventKind::Lifecycle {
-                    event: "branch_summary",
-                    fields: &json(&BranchFields { from_id: entry.from_id.as_deref() }),
-                });
-            }
-            "context_edit" => {
-                emit(EventKind::Lifecycle {
-                    event: "context_edit",
-                    fields: &json(&EditFields { target_id: entry.target_id.as_deref() }),
-                });
-            }
-            _ => {}
-        }
-        read
-    }
+/// Reads one line. Its events come without their place on a path: see [`Path::settle`].
+pub fn read_entry(line: &[u8], mut sink: impl FnMut(&Event<'_>)) -> Result<EntryRead, LineError> {
+    let mut spare = String::new();
+    let read = with_parsed(line, &mut spare, |entry: Entry<'_>| read_parsed(&entry, &mut sink));
+    read.or_else(|error| if is_foreign(line) { Ok(EntryRead::default()) } else { Err(error) })
 }
 
-fn read_message(message: &Message<'_>, turn: &mut u32, mut emit: impl FnMut(EventKind<'_>)) {
+fn read_parsed(entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>)) -> EntryRead {
+    let message_time = entry.message.as_ref().and_then(|m| m.timestamp.0).filter(|at| at.is_finite());
+    let at = entry.timestamp.as_deref().and_then(parse_iso_ms).or(message_time).unwrap_or(f64::NEG_INFINITY);
+    let mut read = EntryRead {
+        id: entry.id.as_deref().unwrap_or_default().into(),
+        usage: entry.usage.map(Usage::from).unwrap_or_default(),
+        header: None,
+    };
+    let mut emit = |kind: EventKind<'_>| sink(&Event { at, agent: None, kind });
+    match &*entry.kind {
+        "session" => {
+            read.header = Some(SessionHeader {
+                id: entry.id.as_deref().map(str::to_owned),
+                version: entry.version.0.map_or(1, |n| n as u64),
+            });
+        }
+        "message" => {
+            if let Some(message) = &entry.message {
+                read.usage += message.usage.map(Usage::from).unwrap_or_default();
+                read_message(message, emit);
+            }
+        }
+        "custom_message" => emit(EventKind::User { text: &visible(entry.content.as_ref()), synthetic: true }),
+        "compaction" => {
+            emit(EventKind::Lifecycle {
+                event: "compaction_end",
+                fields: &json(&CompactionFields { tokens_before: entry.tokens_before.0.map(|n| n as u64) }),
+            });
+        }
+        "branch_summary" => {
+            emit(EventKind::Lifecycle {
+                event: "branch_summary",
+                fields: &json(&BranchFields { from_id: entry.from_id.as_deref() }),
+            });
+        }
+        "context_edit" => {
+            emit(EventKind::Lifecycle {
+                event: "context_edit",
+                fields: &json(&EditFields { target_id: entry.target_id.as_deref() }),
+            });
+        }
+        _ => {}
+    }
+    read
+}
+
+fn read_message(message: &Message<'_>, mut emit: impl FnMut(EventKind<'_>)) {
+    // The path knows it.
+    let turn = 0;
     let content = message.content.as_ref();
     match message.role.as_deref().unwrap_or_default() {
         "user" => emit(EventKind::User { text: &visible(content), synthetic: false }),
         // `hookMessage` is what version 2 called `custom`.
         "custom" | "hookMessage" => emit(EventKind::User { text: &visible(content), synthetic: true }),
         "assistant" => {
-            *turn = turn.saturating_add(1);
-            let turn = *turn;
             emit(EventKind::Assistant {
                 turn,
                 text: &joined(content, |block| block.text.as_deref().map(Cow::Borrowed)),
@@ -170,7 +185,7 @@ fn read_message(message: &Message<'_>, turn: &mut u32, mut emit: impl FnMut(Even
             }
         }
         "toolResult" => emit(EventKind::ToolResult {
-            turn: *turn,
+            turn,
             call_id: message.tool_call_id.as_deref().unwrap_or_default(),
             tool: message.tool_name.as_deref().unwrap_or_default(),
             output: &visible(content),
@@ -258,10 +273,17 @@ mod tests {
     use super::*;
 
     fn events_of(lines: &[&str]) -> Vec<String> {
-        let mut reader = SessionReader::default();
+        let mut path = Path::default();
         let mut seen = Vec::new();
         for line in lines {
-            reader.read(line.as_bytes(), |event, id| seen.push(format!("{id} {} {:?}", event.at, event.kind))).unwrap();
+            let mut events = Vec::new();
+            let read = read_entry(line.as_bytes(), |event| {
+                let mut event = event.clone();
+                path.settle(&mut event);
+                events.push(format!("{} {:?}", event.at, event.kind));
+            });
+            let id = read.unwrap().id;
+            seen.extend(events.iter().map(|event| format!("{id} {event}")));
         }
         seen
     }
@@ -357,7 +379,6 @@ mod tests {
 
     #[test]
     fn usage_is_counted_wherever_pi_writes_it() {
-        let mut reader = SessionReader::default();
         let mut sum = Usage::default();
         for line in [
             r#"{"type":"usage","id":"a","usage":{"input":1,"cost":{"total":0.25}}}"#,
@@ -366,7 +387,7 @@ mod tests {
             r#"{"type":"message","id":"d","message":{"role":"assistant","usage":{"cacheWrite":8,"input":-5}}}"#,
             r#"{"type":"message","id":"e","message":{"role":"assistant","usage":null}}"#,
         ] {
-            sum += reader.read(line.as_bytes(), |_, _| {}).unwrap().usage;
+            sum += read_entry(line.as_bytes(), |_| {}).unwrap().usage;
         }
         assert_eq!((sum.total_tokens().to_bits(), sum.cost_usd.to_bits()), (15_f64.to_bits(), 0.5_f64.to_bits()));
     }
@@ -399,14 +420,14 @@ mod tests {
             ),
         ] {
             let mut seen = String::new();
-            SessionReader::default().read(line, |event, _| seen += &format!("{:?}", event.kind)).unwrap();
+            read_entry(line, |event| seen += &format!("{:?}", event.kind)).unwrap();
             assert!(seen.contains(expected), "{seen}");
         }
     }
 
     #[test]
     fn a_broken_line_says_what_is_wrong_with_it() {
-        let error = |line: &str| SessionReader::default().read(line.as_bytes(), |_, _| {}).unwrap_err().to_string();
+        let error = |line: &str| read_entry(line.as_bytes(), |_| {}).unwrap_err().to_string();
         assert_eq!(
             error(r#"{"type":"message","message":{"role":"us"#),
             "not complete: the line ends in the middle of its JSON"
@@ -417,7 +438,7 @@ mod tests {
 
     #[test]
     fn the_header_names_session_and_version() {
-        let header = |line: &str| SessionReader::default().read(line.as_bytes(), |_, _| {}).unwrap().header.unwrap();
+        let header = |line: &str| read_entry(line.as_bytes(), |_| {}).unwrap().header.unwrap();
         assert_eq!(
             header(r#"{"type":"session","version":3,"id":"s1","timestamp":"x","cwd":"/p"}"#),
             SessionHeader { id: Some("s1".to_owned()), version: 3 }

@@ -50,8 +50,13 @@ impl Edits {
         } else {
             failing.hit(step.at, context);
             let what = "edits of one file that fail or change nothing,";
-            let report =
-                failing.report(context.config.failing_edit_threshold, EvidenceType::FailingEdit, pair(path, 5), what, step.at);
+            let report = failing.report(
+                context.config.failing_edit_threshold,
+                EvidenceType::FailingEdit,
+                pair(path, 5),
+                what,
+                step.at,
+            );
             reports.extend(report.map(|report| report.about(action)));
         }
         let reverts = self.reverts.entry(path, Streak::default);

@@ -79,14 +79,21 @@ impl Errors {
             Kind::Unknown => {
                 self.unknown.hit(step.at, context);
                 let what = "calls of a tool that does not exist, or with arguments that do not validate,";
-                let report = self.unknown.report(config.unknown_tool_threshold, EvidenceType::UnknownTool, 2, what, step.at);
+                let report =
+                    self.unknown.report(config.unknown_tool_threshold, EvidenceType::UnknownTool, 2, what, step.at);
                 reports.extend(report.map(|report| report.about(action)));
             }
             Kind::Denied => {
                 let tool = fast(action.tool.as_bytes());
                 let streak = self.denied.entry(tool, Streak::default);
                 streak.hit(step.at, context);
-                let report = streak.report(config.denied_threshold, EvidenceType::Denied, pair(tool, 3), "refused and asked again", step.at);
+                let report = streak.report(
+                    config.denied_threshold,
+                    EvidenceType::Denied,
+                    pair(tool, 3),
+                    "refused and asked again",
+                    step.at,
+                );
                 reports.extend(report.map(|report| report.about(action)));
             }
             Kind::Other => {
@@ -101,10 +108,16 @@ impl Errors {
                     let report = one.streak.report(threshold, EvidenceType::ErrorLoop, key, what, step.at);
                     reports.extend(report.map(|report| report.about(action)));
                 }
-                let all = count(self.by_class.entry(failure.class, Counted::default), step, context.epoch + self.person, context);
+                let all = count(
+                    self.by_class.entry(failure.class, Counted::default),
+                    step,
+                    context.epoch + self.person,
+                    context,
+                );
                 if all.actions.len() > 2 {
                     let what = "the same error from several tools";
-                    let report = all.streak.report(threshold * 2, EvidenceType::ErrorLoop, failure.class, what, step.at);
+                    let report =
+                        all.streak.report(threshold * 2, EvidenceType::ErrorLoop, failure.class, what, step.at);
                     reports.extend(report.map(|report| report.about(action)));
                 }
             }

@@ -42,7 +42,9 @@ impl Rule for Messages {
         let threshold = context.config.llm_repeat_threshold;
         match what {
             Happening::User => *self = Self::default(),
-            Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => self.output = Row::default(),
+            Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => {
+                self.output = Row::default()
+            }
             Happening::Message { body, .. } => {
                 self.output.take(body, context.now, &context.round.usage);
                 report(&self.output, EvidenceType::RepeatedLlmOutput, &[], threshold, context, reports);

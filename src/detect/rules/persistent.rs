@@ -35,7 +35,9 @@ impl Rule for Persistent {
     fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
         match what {
             Happening::User => *self = Self::default(),
-            Happening::Step { step, fresh: true } if step.action.check && !step.outage => self.step(step, context, reports),
+            Happening::Step { step, fresh: true } if step.action.check && !step.outage => {
+                self.step(step, context, reports)
+            }
             _ => {}
         }
     }

@@ -80,7 +80,8 @@ impl Reread {
         }
         file.streak.hit(step.at, context);
         let what = "one file read without seeing a new line,";
-        let report = file.streak.report(context.config.reread_threshold, EvidenceType::Reread, pair(path, 9), what, step.at);
+        let report =
+            file.streak.report(context.config.reread_threshold, EvidenceType::Reread, pair(path, 9), what, step.at);
         reports.extend(report.map(|report| report.about(&step.action)));
     }
 }

@@ -25,7 +25,13 @@ impl Streak {
         }
         self.news = context.news;
         if self.count == 0 {
-            *self = Self { count: 1, first_at: at, last_round: context.round.number, news: context.news, ..Self::default() };
+            *self = Self {
+                count: 1,
+                first_at: at,
+                last_round: context.round.number,
+                news: context.news,
+                ..Self::default()
+            };
         } else if self.last_round != context.round.number {
             self.last_round = context.round.number;
             self.count += 1;
@@ -75,7 +81,14 @@ impl Report {
 
 impl Streak {
     /// As [`Self::report`], also for a threshold of one.
-    pub fn report_from(&self, threshold: u32, kind: EvidenceType, trigger: u128, what: &str, at: f64) -> Option<Report> {
+    pub fn report_from(
+        &self,
+        threshold: u32,
+        kind: EvidenceType,
+        trigger: u128,
+        what: &str,
+        at: f64,
+    ) -> Option<Report> {
         let mut twin = self.clone();
         twin.count = twin.count.max(2);
         let mut report = twin.report(threshold, kind, trigger, what, at)?;

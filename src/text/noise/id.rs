@@ -1,6 +1,6 @@
 //! Random ids, and addresses in memory.
 
-use super::scan::{Hit, Kind, View, is_token, is_word};
+use super::scan::{Hit, Kind, View, is_word};
 
 /// An id or address of which `at` is the first digit.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
@@ -42,7 +42,8 @@ impl<'a> Run<'a> {
     }
 
     pub fn of(text: &'a [u8], start: usize) -> Self {
-        let mut run = Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
+        let mut run =
+            Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
         if text.len() > LONGEST {
             run.hex = false;
             return run;
@@ -146,8 +147,20 @@ fn identity(view: &View, run: &Run) -> bool {
 
 /// What hash functions and version control print stands for content: another one means other content.
 const DIGESTS: [&[u8]; 14] = [
-    b"sha", b"sha1", b"sha256", b"sha384", b"sha512", b"md5", b"blake2", b"blake3", b"digest", b"checksum",
-    b"integrity", b"commit", b"tree", b"hash",
+    b"sha",
+    b"sha1",
+    b"sha256",
+    b"sha384",
+    b"sha512",
+    b"md5",
+    b"blake2",
+    b"blake3",
+    b"digest",
+    b"checksum",
+    b"integrity",
+    b"commit",
+    b"tree",
+    b"hash",
 ];
 
 fn is_digest(view: &View, run: &Run) -> bool {
@@ -162,6 +175,6 @@ fn is_digest(view: &View, run: &Run) -> bool {
         && run.hex
         && view.at(run.end) == b' '
         && matches!(view.at(run.end + 1), b' ' | b'*')
-        && is_token(view.at(run.end + 2));
+        && !view.at(run.end + 2).is_ascii_whitespace();
     named || listed
 }

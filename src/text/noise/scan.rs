@@ -23,6 +23,9 @@ pub enum Kind {
 
 impl Kind {
     /// Placeholders contain no digit, so they can never start a rule again.
+    const ALL: [Self; 8] =
+        [Self::Time, Self::Duration, Self::Rate, Self::Pid, Self::Temp, Self::Id, Self::Address, Self::Counter];
+
     pub const fn placeholder(self) -> &'static str {
         match self {
             Self::Time => "<time>",
@@ -65,6 +68,15 @@ impl<'a> View<'a> {
 
     pub fn starts_with(&self, at: usize, prefix: &[u8]) -> bool {
         self.bytes.get(at..).is_some_and(|rest| rest.starts_with(prefix))
+    }
+
+    /// Whether the byte at `at` is one of `joints` and a word, or what was masked in place of one, follows it.
+    pub fn joined(&self, at: usize, joints: &[u8]) -> bool {
+        let next = at + 1;
+        joints.contains(&self.at(at))
+            && (is_word(self.at(next))
+                || self.at(next) == b'<'
+                    && Kind::ALL.iter().any(|kind| self.starts_with(next, kind.placeholder().as_bytes())))
     }
 
     /// Where the bytes before `at` that satisfy `class` begin, at most [`REACH`] back.

@@ -13,7 +13,17 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -21,9 +31,9 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 /// A name or its first three letters.
 fn named(word: &[u8], names: &[&str]) -> bool {
     word.len() >= 3
-        && names.iter().any(|name| {
-            word.eq_ignore_ascii_case(name.as_bytes()) || word.eq_ignore_ascii_case(&name.as_bytes()[..3])
-        })
+        && names
+            .iter()
+            .any(|name| word.eq_ignore_ascii_case(name.as_bytes()) || word.eq_ignore_ascii_case(&name.as_bytes()[..3]))
 }
 
 fn year(view: &View, at: usize) -> Option<usize> {
@@ -79,7 +89,8 @@ fn day_first(view: &View, at: usize) -> Option<usize> {
         (valid && (1..=31).contains(&month) && (day <= 12 || month <= 12)).then_some(end)?
     } else {
         let end = view.skip_while(month_at, |byte| byte.is_ascii_alphabetic());
-        (matches!(separator, b' ' | b'-' | b'/') && named(view.slice(month_at.min(end), end), &MONTHS)).then_some(end)?
+        (matches!(separator, b' ' | b'-' | b'/') && named(view.slice(month_at.min(end), end), &MONTHS))
+            .then_some(end)?
     };
     if view.at(month_end) != separator {
         return None;
@@ -230,8 +241,7 @@ fn clock(view: &View, at: usize) -> Option<usize> {
         let end = half(view, minute);
         (end > minute || view.at(at) == b'0' && hour_end - at == 2).then_some(end)?
     };
-    let after = view.at(end);
-    (!is_word(after) && after != b':' && !(after == b'.' && view.at(end + 1).is_ascii_digit())).then_some(end)
+    (!is_word(view.at(end)) && view.at(end) != b':' && !view.joined(end, b".")).then_some(end)
 }
 
 /// Seconds with a fraction, milli-, micro- or nanoseconds since 1970, between 2014 and 2033.
@@ -254,6 +264,5 @@ fn epoch(view: &View, at: usize) -> Option<usize> {
 
 /// Nothing goes on at `at`: neither a word nor, behind a joint, more of the same name.
 fn ends(view: &View, at: usize) -> bool {
-    let next = view.at(at);
-    !is_word(next) && !(matches!(next, b'-' | b'.' | b'/') && is_word(view.at(at + 1)))
+    !is_word(view.at(at)) && !view.joined(at, b"-./")
 }

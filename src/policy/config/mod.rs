@@ -1,6 +1,23 @@
 //! The effective configuration of a session. Keys, defaults and meaning: `docs/configuration.md`.
+//!
+//! `keys` is the one table of what exists, `resolve` lays layers over each other, `schema` and `reference` print the
+//! table for editors and people. Nothing here reads a file: a layer is its text.
+
+mod check;
+mod json_error;
+mod keys;
+mod reference;
+mod resolve;
+mod schema;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
+
+pub use keys::RESCUE_MESSAGE_MAX_CHARS;
+pub use reference::table;
+pub use resolve::{Layer, Resolved, Source, Warning};
+pub use schema::schema;
 
 /// Effective values; every threshold of 0 disables its rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,8 +121,15 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A configuration from JSON that may hold only some keys; what cannot be used leaves the default.
+    /// Lays `layers` over the defaults, later ones win. What is wrong is a warning, and the value below stands.
+    pub fn resolve(layers: &[Layer]) -> Resolved {
+        resolve::resolve(layers)
+    }
+
+    /// For library callers, who may set every power and give what they like: keys that are missing or wrong have
+    /// their default. Text that is no JSON object gives the defaults.
     pub fn from_partial_json(text: &str) -> Self {
-        serde_json::from_str(text).unwrap_or_default()
+        let layer = Layer { source: Source::Command, name: String::new(), text: text.to_owned() };
+        Self::resolve(&[layer]).config
     }
 }

@@ -1,0 +1,197 @@
+// The command as a user meets it: a process with arguments, two streams and an exit code.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const COMMAND = fileURLToPath(new URL("../../bin/pi-watchdog", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "pi-watchdog-bin-"));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: { ...process.env, ...env } });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { stdout, stderr, code: code as number };
+}
+
+/** A session in which `rg` gives the same answer `times` times. */
+function session(times: number, command = "rg TOKEN src", output = "no match"): string {
+  const lines: unknown[] = [
+    { type: "session", version: 3, id: "s1", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/p" },
+  ];
+  let parentId: string | null = null;
+  const entry = (message: Record<string, unknown>) => {
+    const id = `e${lines.length}`;
+    const timestamp = new Date(Date.UTC(2026, 0, 1, 0, 0, lines.length)).toISOString();
+    lines.push({ type: "message", id, parentId, timestamp, message });
+    parentId = id;
+  };
+  entry({ role: "user", content: "find it" });
+  for (let turn = 1; turn <= times; turn += 1) {
+    const content = [{ type: "toolCall", id: `c${turn}`, name: "bash", arguments: { command } }];
+    const usage = { input: 100, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: 110, cost: { total: 0.01 } };
+    entry({ role: "assistant", content, usage, stopReason: "toolUse" });
+    const result = [{ type: "text", text: output }];
+    entry({ role: "toolResult", toolCallId: `c${turn}`, toolName: "bash", content: result, isError: true });
+  }
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+test("a loop is told with its place, its reasons and its cost", async () => {
+  const { stdout, stderr, code } = await run(["replay", file("loop.jsonl", session(3))]);
+  assert.equal(code, 0);
+  assert.equal(stderr, "");
+  assert.match(stdout, /Pi session s1 · 8 lines · 10 events · 330 tokens · \$0\.03/);
+  assert.match(stdout, /stuck {2}repeated_command {2}line 8 · entry e7 · \d{4}-\d\d-\d\d \d\d:\d\d:07/);
+  assert.match(stdout, / {4}rg TOKEN src\n {4}- .*repeated 3 times/);
+  assert.match(stdout, /cost 2 rounds, 220 tokens, \$0\.02, \d/);
+  assert.match(stdout, /1 finding in 1 incident\./);
+});
+
+test("nothing found is said and is no failure", async () => {
+  const { stdout, code } = await run(["replay", "--fail-on-stuck", file("calm.jsonl", session(2))]);
+  assert.equal(code, 0);
+  assert.match(stdout, /Nothing found\./);
+});
+
+test("--fail-on-stuck has an exit code of its own, in every output format", async () => {
+  const path = file("fail.jsonl", session(3));
+  assert.equal((await run(["replay", "--fail-on-stuck", path])).code, 3);
+  assert.equal((await run(["replay", "--fail-on-stuck", "--json", path])).code, 3);
+});
+
+test("--json is one document, with an error in place of a file that cannot be read", async () => {
+  const path = file("json.jsonl", session(3));
+  const missing = join(directory, "missing.jsonl");
+  const { stdout, code } = await run(["replay", "--json", missing, path]);
+  assert.equal(code, 1);
+  const { files } = JSON.parse(stdout);
+  assert.deepEqual(Object.keys(files[0]), ["file", "error"]);
+  assert.equal(files[1].kind, "session");
+  assert.equal(files[1].findings[0].line, 8);
+  assert.equal(files[1].findings[0].entryId, "e7");
+  assert.equal(files[1].findings[0].analysis.likelyStuck, true);
+});
+
+test("--cases gives one line a case, in order, and knows no label", async () => {
+  const events = [1, 2, 3].flatMap((turn) => [
+    { at: turn, type: "tool_call", turn, callId: `c${turn}`, tool: "bash", args: { command: "ls" } },
+    { at: turn, type: "tool_result", turn, callId: `c${turn}`, tool: "bash", output: "gone", isError: true },
+  ]);
+  const cases = [
+    { id: "calm", label: "stuck", events: [] },
+    { id: "loop", label: "not_stuck", events },
+  ];
+  const content = `${cases.map((one) => JSON.stringify(one)).join("\n")}\nbroken\n`;
+  const { stdout, stderr, code } = await run(["replay", "--cases", file("cases.jsonl", content)]);
+  assert.equal(code, 0);
+  const [calm, loop, ...more] = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(more, []);
+  assert.deepEqual(calm, { id: "calm", detections: [] });
+  assert.equal(loop.id, "loop");
+  assert.deepEqual(Object.keys(loop.detections[0]), ["eventIndex", "rule", "severity", "evidenceKey"]);
+  assert.equal(loop.detections[0].eventIndex, 5);
+  assert.match(stderr, /line 3: not usable/);
+});
+
+test("what cannot be read is named with a way out, and the other files go on", async () => {
+  mkdirSync(join(directory, "folder"), { recursive: true });
+  const paths = [
+    join(directory, "folder"),
+    join(directory, "nowhere"),
+    file("empty", ""),
+    file("binary", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 0xff, 10, 0, 0])),
+    file("some-cases.jsonl", '{"id":"x","events":[]}\n'),
+    file("after.jsonl", session(1)),
+  ];
+  const { stdout, stderr, code } = await run(["replay", ...paths]);
+  assert.equal(code, 1);
+  assert.match(stderr, /folder: .*directory; name the \.jsonl files in it/);
+  assert.match(stderr, /nowhere: .*no such file/);
+  assert.match(stderr, /empty: .*nothing to replay/);
+  assert.match(stderr, /binary: .*neither a Pi session file nor a trace/);
+  assert.match(stderr, /some-cases\.jsonl: .*--cases/);
+  assert.match(stdout, /after\.jsonl/);
+});
+
+test("a broken line is a warning with its number", async () => {
+  const broken = session(3).replace(/^(.*\n.*\n)/, "$1{broken\n");
+  const { stdout, code } = await run(["replay", file("broken.jsonl", broken)]);
+  assert.equal(code, 0);
+  assert.match(stdout, /line 3: not usable/);
+  assert.match(stdout, /stuck {2}repeated_command {2}line 9/);
+});
+
+test("text from a file cannot reach the terminal", async () => {
+  const command = "rg \u001b[2J\u001b]0;title\u0007 \u202etxt.exe\u202c\r\nX";
+  const { stdout } = await run(["replay", file("evil.jsonl", session(3, command))]);
+  assert.match(stdout, /stuck/);
+  assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+});
+
+test("settings are taken from a file, and what is wrong in them is said", async () => {
+  const path = file("settings.jsonl", session(3));
+  const patient = file("patient.json", '{"repeatThreshold": 5, "cooldownSec": "soon"}');
+  const { stdout, stderr, code } = await run(["replay", "--config", patient, path]);
+  assert.equal(code, 0);
+  assert.match(stdout, /Nothing found\./);
+  assert.match(stderr, /cooldownSec/);
+  const missing = await run(["replay", "--config", join(directory, "none.json"), path]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /settings cannot be read/);
+});
+
+test("a wrong command line is answered with what is right, and exit code 2", async () => {
+  const wrong: [string[], RegExp][] = [
+    [[], /say what to do/],
+    [["replya", "x"], /the command is: replay/],
+    [["replay"], /name the files/],
+    [["replay", "-"], /standard input/],
+    [["replay", "--jsno", "x"], /'--jsno'/],
+    [["replay", "--json", "--cases", "x"], /choose one/],
+  ];
+  for (const [args, expected] of wrong) {
+    const { stdout, stderr, code } = await run(args);
+    assert.equal(code, 2, args.join(" "));
+    assert.equal(stdout, "");
+    assert.match(stderr, expected);
+    assert.match(stderr, /--help/);
+  }
+});
+
+test("help and version", async () => {
+  const help = await run(["--help"]);
+  assert.equal(help.code, 0);
+  for (const word of ["--json", "--cases", "--config", "--fail-on-stuck", "Exit codes"])
+    assert.ok(help.stdout.includes(word));
+  assert.match((await run(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test("a reader that has had enough ends the command quietly", async () => {
+  // More than a pipe holds, so that the command is still writing when its reader goes.
+  const loops = Array.from({ length: 200 }, (_, index) =>
+    file(`many-${index}.jsonl`, session(6, `rg ${"x".repeat(190)}`)),
+  );
+  const child = spawn(process.execPath, [COMMAND, "replay", ...loops]);
+  const stderr = text(child.stderr);
+  const closed = once(child, "close");
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [code] = await closed;
+  assert.equal(code, 0);
+  assert.equal(await stderr, "");
+});

@@ -1,0 +1,340 @@
+// The JS twin of src/detect, without its increments: reads the whole buffer again at each event and plays the rules over
+// it. Covers calls and their results, which is what is measured.
+
+import type { EvidenceType, WatchdogConfig } from "../../index.js";
+import type { TwinAction } from "./action.ts";
+
+/** A compact event in the twin's buffer. */
+export interface TwinEvent {
+  id: string;
+  type: "tool_call" | "tool_result" | "edit";
+  at: number;
+  turn: number;
+  callId: string;
+  action: TwinAction;
+  commandKey: string;
+  summary: string;
+  outputHash?: string;
+  outputPreview?: string;
+  isError?: boolean;
+  /** Noise-masked result, and the same with its numbers masked. */
+  outcome?: string;
+  shape?: string;
+  /** Action and outcome together. */
+  pair?: string;
+}
+
+export interface TwinEvidence {
+  type: EvidenceType;
+  count: number;
+  period: number;
+  command: string;
+  firstAt: number;
+  lastAt: number;
+  trigger: string;
+}
+
+interface Report {
+  evidence: TwinEvidence;
+  members: string[];
+}
+
+interface Round {
+  number: number;
+  turn: number;
+  open: number;
+  told: boolean;
+  pairs: string[];
+  actions: string[];
+  world: boolean;
+  polls: boolean;
+  command: string;
+}
+
+interface Streak {
+  epoch: number;
+  outcome: string;
+  shape: string;
+  count: number;
+  firstAt: number;
+  lastAt: number;
+  lastRound: number;
+  newsBefore: number;
+  newsAtStart: number;
+  interleaved: boolean;
+  changes: number;
+  changesFirstAt: number;
+}
+
+interface Incident {
+  active: boolean;
+  members: string[];
+  triggers: string[];
+  evidence: TwinEvidence[];
+  lastRound: number;
+  patience: number;
+}
+
+const POLL_FACTOR = 20;
+const PATIENCE_MS = 20_000;
+const LONG_AGO = 10;
+const MAX_PERIOD = 8;
+const LAPS = 3;
+const INCIDENT_PATIENCE = 3;
+const ORDER: EvidenceType[] = [
+  "repeated_command",
+  "repeated_output",
+  "alternating",
+  "cycle",
+  "typecheck_loop",
+  "repeated_llm_input",
+  "repeated_llm_output",
+  "idle_no_progress",
+];
+
+/** The evidence that holds after the last event of `buffer`. */
+export function rescan(buffer: readonly TwinEvent[], config: WatchdogConfig): TwinEvidence[] {
+  const scan = new Scan(config);
+  for (const event of buffer) {
+    if (event.type === "tool_result") scan.result(event);
+    else scan.call(event);
+  }
+  return scan.evidence();
+}
+
+class Scan {
+  readonly #config: WatchdogConfig;
+  #round: Round = newRound(0, 0);
+  #epoch = 0;
+  #newsRounds = 0;
+  #newsRound = 0;
+  readonly #calledAt = new Map<string, number>();
+  readonly #outcomes = new Set<string>();
+  readonly #states = new Set<string>();
+  readonly #streaks = new Map<string, Streak>();
+  readonly #past: { signature: string; actions: string[]; polls: boolean; at: number; command: string }[] = [];
+  /** By period: how many rounds in a row equal the one a period before, and since when. */
+  readonly #runs = new Float64Array(2 * (MAX_PERIOD + 1));
+  readonly #runsBefore = new Float64Array(2 * (MAX_PERIOD + 1));
+  #failing: { pair: string; epoch: number; round: number; count: number; firstAt: number } | undefined;
+  readonly #incidents: Incident[] = [];
+
+  constructor(config: WatchdogConfig) {
+    this.#config = config;
+  }
+
+  evidence(): TwinEvidence[] {
+    return this.#incidents
+      .filter(({ active }) => active)
+      .flatMap(({ evidence }) => evidence)
+      .sort((a, b) => ORDER.indexOf(a.type) - ORDER.indexOf(b.type) || a.firstAt - b.firstAt);
+  }
+
+  call(event: TwinEvent): void {
+    if (this.#round.turn !== event.turn || this.#round.number === 0) {
+      if (this.#round.pairs.length > 0) this.#age();
+      this.#round = newRound(this.#round.number + 1, event.turn);
+    }
+    this.#round.open += 1;
+    this.#calledAt.set(event.callId, event.at);
+  }
+
+  result(event: TwinEvent): void {
+    const { action, pair = "", isError = false } = event;
+    const round = this.#round;
+    round.open -= 1;
+    const calledAt = this.#calledAt.get(event.callId) ?? event.at;
+    this.#calledAt.delete(event.callId);
+    const news = !this.#outcomes.has(pair);
+    if (news) this.#outcomes.add(pair);
+    if (!isError && this.#changesWorld(action, news)) {
+      this.#epoch += 1;
+      for (const incident of this.#incidents) {
+        incident.active = false;
+        incident.evidence = [];
+      }
+    }
+    const fresh = !round.pairs.includes(pair);
+    if (fresh) {
+      round.pairs.push(pair);
+      if (!round.actions.includes(action.hash)) round.actions.push(action.hash);
+      round.polls &&= action.polls;
+      round.command ||= action.key;
+    }
+    const reports: Report[] = [];
+    if (fresh) {
+      if (action.typecheck) this.#typecheck(event, reports);
+      this.#repeat(event, calledAt, news, reports);
+    }
+    if (round.open === 0 && (fresh || !round.told)) {
+      this.#cycle(event.at, round.told, reports);
+      round.told = true;
+    }
+    for (const report of reports) this.#take(report);
+  }
+
+  #changesWorld(action: TwinAction, news: boolean): boolean {
+    if (!action.isEdit) return action.mutates && news;
+    const { forward = action.hash, backward } = action;
+    const reverts = backward !== undefined && backward !== forward && this.#states.has(`${action.path}\0${backward}`);
+    const state = `${action.path}\0${forward}`;
+    const known = this.#states.has(state);
+    this.#states.add(state);
+    return !known && !reverts;
+  }
+
+  #typecheck({ action, pair = "", isError = false, at }: TwinEvent, reports: Report[]): void {
+    if (!isError) {
+      this.#failing = undefined;
+      return;
+    }
+    const round = this.#round.number;
+    if (this.#failing?.pair === pair && this.#failing.epoch === this.#epoch) {
+      if (this.#failing.round !== round) this.#failing.count += 1;
+      this.#failing.round = round;
+    } else {
+      this.#failing = { pair, epoch: this.#epoch, round, count: 1, firstAt: at };
+    }
+    const threshold = this.#config.typecheckRepeatThreshold;
+    const { count, firstAt } = this.#failing;
+    if (threshold > 0 && count >= Math.max(threshold, 2)) {
+      const evidence = { count, period: 1, command: action.key, firstAt, lastAt: at, trigger: pair };
+      reports.push({ evidence: { type: "typecheck_loop", ...evidence }, members: [action.hash] });
+    }
+  }
+
+  #repeat(event: TwinEvent, calledAt: number, isNews: boolean, reports: Report[]): void {
+    const { action, outcome = "", shape = "", at, pair = "" } = event;
+    const round = this.#round.number;
+    const news = this.#newsRounds - (this.#newsRound === round ? 1 : 0);
+    const known = this.#streaks.get(action.hash);
+    const restarted = known === undefined || known.epoch !== this.#epoch || news - known.newsBefore > LONG_AGO;
+    let streak: Streak;
+    if (restarted || known.outcome !== outcome) {
+      const material = !restarted && known.shape !== shape && round - known.lastRound === 1;
+      streak = {
+        epoch: this.#epoch,
+        outcome,
+        shape,
+        count: 1,
+        firstAt: at,
+        lastAt: at,
+        lastRound: round,
+        newsBefore: news,
+        newsAtStart: news,
+        interleaved: false,
+        changes: material ? known.changes + 1 : 1,
+        changesFirstAt: material ? known.changesFirstAt : at,
+      };
+      this.#streaks.set(action.hash, streak);
+    } else {
+      streak = known;
+      if (round !== streak.lastRound) {
+        if (!(action.polls && calledAt - streak.lastAt >= PATIENCE_MS)) streak.count += 1;
+        streak.interleaved ||= round - streak.lastRound > 1;
+        streak.changes = 1;
+      }
+      streak.lastAt = at;
+      streak.lastRound = round;
+      streak.newsBefore = news;
+    }
+    const base = this.#config.repeatThreshold;
+    let threshold = base + (streak.interleaved ? 1 : 0);
+    if (action.polls) threshold = Math.max(base, POLL_FACTOR);
+    else if (news > streak.newsAtStart && streak.interleaved) threshold = base * 2;
+    const changing = this.#config.changingOutputThreshold;
+    const common = { period: 1, command: action.key, lastAt: at };
+    const members = [action.hash];
+    if (base > 0 && streak.count >= Math.max(threshold, 2)) {
+      const { count, firstAt } = streak;
+      const same = { ...common, count, firstAt };
+      reports.push({ evidence: { type: "repeated_command", ...same, trigger: action.hash }, members });
+      reports.push({ evidence: { type: "repeated_output", ...same, trigger: pair }, members });
+    } else if (changing > 0 && streak.changes >= Math.max(changing, 2) && !action.polls) {
+      const changed = { ...common, count: streak.changes, firstAt: streak.changesFirstAt, trigger: action.hash };
+      reports.push({ evidence: { type: "repeated_command", ...changed }, members });
+    }
+    if (isNews && this.#newsRound !== round) {
+      this.#newsRounds += 1;
+      this.#newsRound = round;
+    }
+  }
+
+  #cycle(now: number, again: boolean, reports: Report[]): void {
+    const round = this.#round;
+    if (again && this.#past.pop() !== undefined) this.#runs.set(this.#runsBefore);
+    this.#runsBefore.set(this.#runs);
+    const runs = this.#runs;
+    const signature = round.pairs.length === 1 ? (round.pairs[0] ?? "") : round.pairs.toSorted().join();
+    for (let period = 1; period <= MAX_PERIOD; period += 1) {
+      const earlier = this.#past[this.#past.length - period];
+      if (earlier?.signature === signature) {
+        if (runs[2 * period] === 0) runs[2 * period + 1] = earlier.at;
+        runs[2 * period] = (runs[2 * period] ?? 0) + 1;
+      } else {
+        runs[2 * period] = 0;
+      }
+    }
+    if (this.#past.length > MAX_PERIOD) this.#past.shift();
+    this.#past.push({ signature, actions: round.actions, polls: round.polls, at: now, command: round.command });
+    if (this.#config.repeatThreshold === 0) return;
+    for (let period = 1; period <= MAX_PERIOD; period += 1) {
+      const length = runs[2 * period] ?? 0;
+      if (period === 1) {
+        if (length > 0 && (runs[4] ?? 0) <= length) return;
+        continue;
+      }
+      const laps = 1 + Math.floor(length / period);
+      if (laps < LAPS) continue;
+      const lap = this.#past.slice(-period);
+      if (laps < POLL_FACTOR && lap.every(({ polls }) => polls)) continue;
+      reports.push({
+        evidence: {
+          type: period === 2 ? "alternating" : "cycle",
+          count: laps,
+          period,
+          command: lap.map(({ command }) => command).join(" → "),
+          firstAt: runs[2 * period + 1] ?? now,
+          lastAt: now,
+          trigger: `${period}:${lap
+            .map((entry) => entry.signature)
+            .sort()
+            .join()}`,
+        },
+        members: lap.flatMap(({ actions }) => actions),
+      });
+      return;
+    }
+  }
+
+  #take({ evidence, members }: Report): void {
+    const belongs = (incident: Incident) =>
+      incident.triggers.includes(evidence.trigger) || members.some((member) => incident.members.includes(member));
+    let incident = this.#incidents.find((one) => one.active && belongs(one)) ?? this.#incidents.find(belongs);
+    if (incident === undefined) {
+      incident = { active: true, members: [], triggers: [], evidence: [], lastRound: 0, patience: INCIDENT_PATIENCE };
+      this.#incidents.push(incident);
+    }
+    incident.active = true;
+    incident.lastRound = this.#round.number;
+    incident.patience = Math.max(INCIDENT_PATIENCE, 2 * evidence.period);
+    for (const member of members) if (!incident.members.includes(member)) incident.members.push(member);
+    if (!incident.triggers.includes(evidence.trigger)) incident.triggers.push(evidence.trigger);
+    const known = incident.evidence.findIndex(({ type }) => type === evidence.type);
+    if (known < 0) incident.evidence.push(evidence);
+    else incident.evidence[known] = evidence;
+  }
+
+  #age(): void {
+    for (const incident of this.#incidents) {
+      if (incident.active && this.#round.number - incident.lastRound > incident.patience) {
+        incident.active = false;
+        incident.evidence = [];
+      }
+    }
+  }
+}
+
+function newRound(number: number, turn: number): Round {
+  return { number, turn, open: 0, told: false, pairs: [], actions: [], world: false, polls: true, command: "" };
+}

@@ -1,0 +1,100 @@
+// What each command does, from parsed arguments to an exit code. Detection is the library's.
+
+import { readFile } from "node:fs/promises";
+import { styleText } from "node:util";
+import { packageVersion } from "../../loader.js";
+import { HELP, parseCommandLine, UsageError } from "./args.mjs";
+import { reportText } from "./people.mjs";
+import { plain } from "./plain.mjs";
+
+/**
+ * @typedef {import("../../index.js").ReplayReport} Report
+ * @typedef {{ stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream }} Streams
+ */
+
+const UNREADABLE = 1;
+const USAGE = 2;
+const STUCK = 3;
+
+/**
+ * @param {readonly string[]} argv
+ * @param {Streams} streams
+ * @returns {Promise<number>} the exit code
+ */
+export async function main(argv, streams) {
+  /** @param {string} message */
+  const complain = (message) => streams.stderr.write(`pi-watchdog: ${message}\n`);
+  try {
+    const request = parseCommandLine(argv);
+    if (request.command === "replay") return await replay(request, streams, complain);
+    streams.stdout.write(request.command === "help" ? HELP : `${packageVersion}\n`);
+    return 0;
+  } catch (error) {
+    complain(message(error));
+    if (!(error instanceof UsageError)) return UNREADABLE;
+    streams.stderr.write("pi-watchdog --help lists what can be done\n");
+    return USAGE;
+  }
+}
+
+/**
+ * @param {import("./args.mjs").Replay} request
+ * @param {Streams} streams
+ * @param {(message: string) => void} complain
+ */
+async function replay({ files, output, config: configFile, failOnStuck }, { stdout }, complain) {
+  // Here and not at the top: help and version must work where the addon is missing.
+  const library = await import("../../index.js");
+  const config = configFile === undefined ? undefined : await readConfig(library, configFile, complain);
+  /** @type {import("./people.mjs").Paint} */
+  const paint = (format, text) => styleText(format, text, { stream: stdout });
+  const results = [];
+  let unreadable = false;
+  let stuck = false;
+  for (const file of files) {
+    try {
+      if (output === "cases") {
+        const cases = await library.replayCases(file, { config });
+        stuck ||= cases.results.some(({ detections }) => detections.some(isStuck));
+        for (const { line, message } of cases.warnings) complain(`${plain(file)}: line ${line}: ${plain(message)}`);
+        for (const result of cases.results) stdout.write(`${JSON.stringify(result)}\n`);
+        continue;
+      }
+      const report = await library.replayFile(file, { config });
+      stuck ||= report.findings.some(isStuck);
+      if (output === "json") results.push(report);
+      else stdout.write(`${results.push(report) > 1 ? "\n" : ""}${reportText(report, paint)}`);
+    } catch (error) {
+      unreadable = true;
+      if (output === "json") results.push({ file, error: message(error) });
+      complain(`${plain(file)}: ${message(error)}`);
+    }
+  }
+  if (output === "json") stdout.write(`${JSON.stringify({ version: packageVersion, files: results }, null, 2)}\n`);
+  if (unreadable) return UNREADABLE;
+  return failOnStuck && stuck ? STUCK : 0;
+}
+
+/** @param {{ severity: string, rule: string }} finding */
+function isStuck({ severity, rule }) {
+  return severity !== "info" && !rule.startsWith("intervention:");
+}
+
+/**
+ * @param {typeof import("../../index.js")} library
+ * @param {string} file
+ * @param {(message: string) => void} complain
+ */
+async function readConfig({ resolveConfig }, file, complain) {
+  const text = await readFile(file, "utf8").catch((error) => {
+    throw new Error(`${plain(file)}: the settings cannot be read (${message(error)}); check the path`);
+  });
+  const { config, warnings } = resolveConfig([{ source: "command", name: file, text }]);
+  for (const warning of warnings) complain(plain(warning.message));
+  return config;
+}
+
+/** @param {unknown} error */
+function message(error) {
+  return plain(error instanceof Error ? error.message : String(error), 1000);
+}

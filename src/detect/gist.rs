@@ -1,0 +1,51 @@
+//! What the engine keeps of an event's texts. Computing it needs no history and is nearly all of an event's cost, so it
+//! can be done anywhere, on any thread: live events do it in place, a replay on all cores.
+
+use std::sync::Arc;
+
+use super::action::Action;
+use super::outcome::Said;
+use super::progress::pair;
+use super::speech::Speech;
+use crate::text::{fast, normalize_message};
+use crate::trace::{EventKind, StopReason};
+
+#[derive(Debug, Clone)]
+pub enum Gist {
+    /// Nothing in its texts counts.
+    None,
+    Call(Arc<Action>),
+    Result(Said),
+    /// Normalised text and thinking of the agent.
+    Message {
+        body: u128,
+        empty: bool,
+        speech: Speech,
+    },
+    /// Normalised text that a program wrote to the agent.
+    Input {
+        body: u128,
+    },
+}
+
+impl Gist {
+    pub fn of(kind: &EventKind<'_>) -> Self {
+        let prose = |text: &str| fast(normalize_message(text).as_bytes());
+        match *kind {
+            EventKind::User { text, synthetic: true } => Self::Input { body: prose(text) },
+            EventKind::Assistant { text, thinking, stop_reason, .. } if counts(stop_reason) => Self::Message {
+                body: pair(prose(text), prose(thinking)),
+                empty: text.trim().is_empty() && thinking.trim().is_empty(),
+                speech: Speech::of(text),
+            },
+            EventKind::ToolCall { tool, args, .. } => Self::Call(Arc::new(Action::new(tool, args))),
+            EventKind::ToolResult { output, is_error, .. } => Self::Result(Said::of(output, is_error)),
+            _ => Self::None,
+        }
+    }
+}
+
+/// A message that failed or was cut off by the user says nothing of the agent.
+fn counts(stop_reason: StopReason) -> bool {
+    !matches!(stop_reason, StopReason::Error | StopReason::Aborted)
+}

@@ -1,0 +1,179 @@
+//! Lays layers over the defaults. Decides who may raise a power; a cloned repository and a model may not.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Config;
+use super::check::{Checked, check};
+use super::json_error::parse;
+use super::keys::{self, KEYS, Key, SCHEMA_KEY};
+use crate::text::quote;
+
+/// Where a layer came from; decides what it may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The user's own file.
+    Global,
+    /// A file in the project: whoever wrote the repository.
+    Project,
+    /// What the user typed in this run.
+    Command,
+    /// What a model asked for in this run.
+    Model,
+}
+
+/// One source of configuration: JSON text and how to name it in warnings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    pub source: Source,
+    pub name: String,
+    pub text: String,
+}
+
+/// Something in a layer that was not taken as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    pub source: Source,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// One sentence: layer, key, value, what is used instead.
+    pub message: String,
+}
+
+/// The effective configuration, and what was wrong on the way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resolved {
+    pub config: Config,
+    pub warnings: Vec<Warning>,
+}
+
+pub fn resolve(layers: &[Layer]) -> Resolved {
+    let mut state =
+        State { values: KEYS.iter().map(|key| (key.name.to_owned(), key.default())).collect(), warnings: vec![] };
+    // A project counts on the global file, in whatever order the layers come.
+    let granted = layers.iter().filter(|layer| layer.source == Source::Global).any(grants);
+    for layer in layers {
+        state.lay(layer, granted);
+    }
+    // Every value has passed its check, so this cannot fail; the defaults are the safe answer if it ever did.
+    let config = serde_json::from_value(Value::Object(state.values)).unwrap_or_default();
+    Resolved { config, warnings: state.warnings }
+}
+
+fn grants(layer: &Layer) -> bool {
+    parse(&layer.text).is_ok_and(|object| object.get("allowProjectPowers") == Some(&Value::Bool(true)))
+}
+
+struct State {
+    values: Map<String, Value>,
+    warnings: Vec<Warning>,
+}
+
+impl State {
+    fn lay(&mut self, layer: &Layer, granted: bool) {
+        let object = match parse(&layer.text) {
+            Ok(object) => object,
+            Err(reason) => {
+                self.warn(layer, None, format!("{reason}; nothing of it is used"));
+                return;
+            }
+        };
+        for (name, value) in &object {
+            match keys::find(name) {
+                Some(key) => self.set(layer, key, value, granted),
+                None if name == SCHEMA_KEY => {}
+                None => self.unknown(layer, name, value),
+            }
+        }
+    }
+
+    fn set(&mut self, layer: &Layer, key: &Key, value: &Value, granted: bool) {
+        let current = self.values.get(key.name).cloned().unwrap_or_default();
+        let (checked, problem) = match check(key, value) {
+            Checked::Good(checked) => (checked, None),
+            Checked::Changed(checked, problem) => (checked, Some(problem)),
+            Checked::Bad(expected) => {
+                let message = format!("{} = {} must be {expected}; {} stays", key.name, show(value), show(&current));
+                self.warn(layer, Some(key.name), message);
+                return;
+            }
+        };
+        if let Some(reason) = refusal(layer.source, key, &checked, &current, granted) {
+            let message = format!("{} = {} is ignored: {reason}; {} stays", key.name, show(value), show(&current));
+            self.warn(layer, Some(key.name), message);
+            return;
+        }
+        if let Some(problem) = problem {
+            let message = format!("{} = {} is {problem}; {} is used", key.name, show(value), show(&checked));
+            self.warn(layer, Some(key.name), message);
+        }
+        self.values.insert(key.name.to_owned(), checked);
+    }
+
+    fn unknown(&mut self, layer: &Layer, name: &str, value: &Value) {
+        let shown = quote(name, 40, 1);
+        let hint = nearest(name).map_or_else(String::new, |key| format!("; did you mean {key}?"));
+        let message = format!("unknown key {shown} = {}{hint}", show(value));
+        self.warn(layer, Some(&shown), message);
+    }
+
+    fn warn(&mut self, layer: &Layer, key: Option<&str>, message: String) {
+        let name = quote(&layer.name, 200, 1);
+        let message = if name.is_empty() { message } else { format!("{name}: {message}") };
+        self.warnings.push(Warning {
+            source: layer.source,
+            name: layer.name.clone(),
+            key: key.map(str::to_owned),
+            message,
+        });
+    }
+}
+
+/// Why a source may not set a power to this value.
+fn refusal(source: Source, key: &Key, value: &Value, current: &Value, granted: bool) -> Option<&'static str> {
+    if !key.raises_power() {
+        return None;
+    }
+    let raises = (key.power)(value) > (key.power)(current);
+    match source {
+        Source::Global | Source::Command => None,
+        Source::Project if key.name == "allowProjectPowers" => Some("a project file cannot grant itself powers"),
+        Source::Project if granted || (key.power)(value) == 0 => None,
+        Source::Project => Some("a project file may do so only if the global file has \"allowProjectPowers\": true"),
+        Source::Model => raises.then_some("a model cannot raise powers that the user did not grant"),
+    }
+}
+
+/// A value for people: one line, nothing in it that acts on a terminal.
+fn show(value: &Value) -> String {
+    quote(&value.to_string(), 60, 1)
+}
+
+/// The key that was probably meant: at most a third of its letters differ.
+fn nearest(name: &str) -> Option<&'static str> {
+    // Longer names are no typing mistakes, and the distance is quadratic.
+    if name.len() > 64 {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    let best = KEYS.iter().map(|key| (distance(&wanted, &key.name.to_lowercase()), key.name)).min()?;
+    (best.0 <= best.1.len() / 3).then_some(best.1)
+}
+
+/// Insertions, deletions and substitutions from one to the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}

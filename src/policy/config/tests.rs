@@ -1,0 +1,323 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::keys::{KEYS, Shape};
+use super::{AlertMode, CircuitBreaker, Config, Layer, Resolved, Source, schema, table};
+
+fn layer(source: Source, text: &str) -> Layer {
+    Layer { source, name: format!("{source:?}.json"), text: text.to_owned() }
+}
+
+fn resolve(layers: &[(Source, &str)]) -> Resolved {
+    Config::resolve(&layers.iter().map(|(source, text)| layer(*source, text)).collect::<Vec<_>>())
+}
+
+fn messages(resolved: &Resolved) -> Vec<&str> {
+    resolved.warnings.iter().map(|warning| warning.message.as_str()).collect()
+}
+
+#[test]
+fn no_layer_gives_the_defaults() {
+    assert_eq!(resolve(&[]), Resolved { config: Config::default(), warnings: vec![] });
+    assert_eq!(resolve(&[(Source::Global, "{}")]).config, Config::default());
+}
+
+#[test]
+fn every_field_is_a_key_and_every_default_passes_its_own_check() {
+    let defaults = serde_json::to_value(Config::default()).unwrap();
+    let mut fields: Vec<_> = defaults.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    fields.sort_unstable();
+    keys.sort_unstable();
+    assert_eq!(fields, keys);
+    let all: serde_json::Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), key.default())).collect();
+    assert_eq!(
+        resolve(&[(Source::Global, &Value::Object(all).to_string())]),
+        Resolved { config: Config::default(), warnings: vec![] }
+    );
+}
+
+#[test]
+fn later_layers_win_key_by_key() {
+    let resolved = resolve(&[
+        (Source::Global, r#"{"repeatThreshold": 5, "cooldownSec": 10}"#),
+        (Source::Project, r#"{"repeatThreshold": 7, "rescueMessage": "Halt."}"#),
+        (Source::Command, r#"{"repeatThreshold": 9}"#),
+    ]);
+    assert_eq!(resolved.warnings, []);
+    let expected =
+        Config { repeat_threshold: 9, cooldown_sec: 10.0, rescue_message: "Halt.".to_owned(), ..Config::default() };
+    assert_eq!(resolved.config, expected);
+}
+
+#[test]
+fn wrong_values_leave_the_layer_below_standing() {
+    let resolved = resolve(&[
+        (Source::Global, r#"{"repeatThreshold": 5, "alertMode": "both"}"#),
+        (Source::Command, r#"{"repeatThreshold": "7", "alertMode": "loud", "debug": 1, "rescueMessage": " "}"#),
+    ]);
+    assert_eq!(resolved.config.repeat_threshold, 5);
+    assert_eq!(resolved.config.alert_mode, AlertMode::Both);
+    assert_eq!(
+        messages(&resolved),
+        [
+            r#"Command.json: alertMode = "loud" must be one of main_only, direct_subagent, both; "both" stays"#,
+            "Command.json: debug = 1 must be true or false; false stays",
+            r#"Command.json: repeatThreshold = "7" must be a whole number; 5 stays"#,
+            r#"Command.json: rescueMessage = " " must be a text that is not empty; "The AI agent might be stuck. Stop repeating the current ac… stays"#,
+        ]
+    );
+    assert_eq!(resolved.warnings[0].key.as_deref(), Some("alertMode"));
+}
+
+#[test]
+fn numbers_are_clamped_with_one_warning_each() {
+    let resolved = resolve(&[(
+        Source::Global,
+        r#"{"repeatThreshold": -3, "maxEventsPerAgent": 1e9, "idleNoProgressSec": -1, "cooldownSec": -1e300, "maxPreviewLines": 2.5}"#,
+    )]);
+    assert_eq!(resolved.config.repeat_threshold, 0);
+    assert_eq!(resolved.config.max_events_per_agent, 10_000);
+    assert!(resolved.config.idle_no_progress_sec.abs() < f64::EPSILON);
+    assert!(resolved.config.cooldown_sec < 0.0 && resolved.config.cooldown_sec.is_finite());
+    assert_eq!(resolved.config.max_preview_lines, 20);
+    assert_eq!(resolved.warnings.len(), 5);
+    assert!(messages(&resolved).contains(&"Global.json: repeatThreshold = -3 is not between 0 and 1000; 0 is used"));
+    assert!(messages(&resolved).contains(&"Global.json: maxPreviewLines = 2.5 must be a whole number; 20 stays"));
+}
+
+#[test]
+fn numbers_may_be_written_as_they_like() {
+    let resolved =
+        resolve(&[(Source::Global, r#"{"repeatThreshold": 4.0, "cooldownSec": 0.5, "maxPreviewLines": 1e1}"#)]);
+    assert_eq!(resolved.warnings, []);
+    assert_eq!((resolved.config.repeat_threshold, resolved.config.max_preview_lines), (4, 10));
+}
+
+#[test]
+fn unknown_keys_are_named_with_the_nearest_known_one() {
+    let resolved =
+        resolve(&[(Source::Global, r#"{"$schema": "x", "repeatTreshold": 4, "cooldown_sec": 1, "colour": "red"}"#)]);
+    assert_eq!(resolved.config, Config::default());
+    assert_eq!(
+        messages(&resolved),
+        [
+            r#"Global.json: unknown key colour = "red""#,
+            "Global.json: unknown key cooldown_sec = 1; did you mean cooldownSec?",
+            "Global.json: unknown key repeatTreshold = 4; did you mean repeatThreshold?",
+        ]
+    );
+}
+
+#[test]
+fn broken_text_is_one_warning_with_its_place() {
+    let resolved = resolve(&[(Source::Global, "{\n  \"debug\": ,\n}"), (Source::Project, r#"{"debug": true}"#)]);
+    assert!(resolved.config.debug);
+    let [message] = messages(&resolved)[..] else { panic!("{resolved:?}") };
+    assert!(message.starts_with("Global.json: is not valid JSON (line 2, column 12: "), "{message}");
+    for (text, kind) in
+        [("[]", "an array"), ("3", "a number"), ("null", "null"), ("\"x\"", "a string"), ("true", "a boolean")]
+    {
+        let resolved = resolve(&[(Source::Global, text)]);
+        assert_eq!(
+            messages(&resolved),
+            [format!("Global.json: must be a JSON object, not {kind}; nothing of it is used")]
+        );
+    }
+    assert_eq!(resolve(&[(Source::Global, "")]).warnings.len(), 1);
+    assert_eq!(resolve(&[(Source::Global, r#"{"cooldownSec": 1e999}"#)]).warnings.len(), 1);
+}
+
+#[test]
+fn a_byte_order_mark_is_tolerated() {
+    let resolved = resolve(&[(Source::Global, "\u{feff}{\"debug\": true}")]);
+    assert_eq!(resolved.warnings, []);
+    assert!(resolved.config.debug);
+}
+
+const POWERS: &str = r#"{"alertMode": "both", "steerDryRunDefault": false, "circuitBreaker": "stop"}"#;
+
+fn powers(config: &Config) -> (AlertMode, Option<bool>, CircuitBreaker) {
+    (config.alert_mode, config.steer_dry_run_default, config.circuit_breaker)
+}
+
+const ARMED: (AlertMode, Option<bool>, CircuitBreaker) = (AlertMode::Both, Some(false), CircuitBreaker::Stop);
+const DISARMED: (AlertMode, Option<bool>, CircuitBreaker) = (AlertMode::MainOnly, None, CircuitBreaker::Off);
+
+#[test]
+fn the_user_may_raise_powers() {
+    for source in [Source::Global, Source::Command] {
+        let resolved = resolve(&[(source, POWERS)]);
+        assert_eq!((powers(&resolved.config), resolved.warnings.len()), (ARMED, 0), "{source:?}");
+    }
+}
+
+#[test]
+fn a_project_may_raise_powers_only_where_the_global_file_allows_it() {
+    let grant = r#"{"allowProjectPowers": true}"#;
+    let alone = resolve(&[(Source::Project, POWERS)]);
+    assert_eq!((powers(&alone.config), alone.warnings.len()), (DISARMED, 3));
+    assert!(messages(&alone)[0].contains("is ignored"));
+
+    let granted = resolve(&[(Source::Global, grant), (Source::Project, POWERS)]);
+    assert_eq!((powers(&granted.config), granted.warnings.len()), (ARMED, 0));
+
+    for other in [Source::Project, Source::Model] {
+        let own = resolve(&[(other, grant), (Source::Project, POWERS)]);
+        assert_eq!((powers(&own.config), own.warnings.len(), own.config.allow_project_powers), (DISARMED, 4, false));
+    }
+}
+
+#[test]
+fn a_project_may_lower_powers_but_not_the_users_grant() {
+    let low = r#"{"alertMode": "main_only", "steerDryRunDefault": true, "circuitBreaker": "off"}"#;
+    let resolved = resolve(&[(Source::Global, POWERS), (Source::Project, low)]);
+    assert_eq!(powers(&resolved.config), (AlertMode::MainOnly, Some(true), CircuitBreaker::Off));
+    assert_eq!(resolved.warnings, []);
+    let resolved = resolve(&[(Source::Project, r#"{"allowProjectPowers": false}"#)]);
+    assert_eq!(resolved.warnings.len(), 1);
+}
+
+#[test]
+fn a_model_may_lower_powers_and_never_raise_them() {
+    let raised = resolve(&[(Source::Global, r#"{"allowProjectPowers": true}"#), (Source::Model, POWERS)]);
+    assert_eq!((powers(&raised.config), raised.warnings.len()), (DISARMED, 3));
+    let step = resolve(&[
+        (Source::Global, r#"{"circuitBreaker": "block"}"#),
+        (Source::Model, r#"{"circuitBreaker": "stop"}"#),
+    ]);
+    assert_eq!(step.config.circuit_breaker, CircuitBreaker::Block);
+    let lowered = resolve(&[
+        (Source::Global, POWERS),
+        (Source::Model, r#"{"circuitBreaker": "block", "alertMode": "main_only", "steerDryRunDefault": null}"#),
+    ]);
+    assert_eq!(powers(&lowered.config), (AlertMode::MainOnly, None, CircuitBreaker::Block));
+    assert_eq!(lowered.warnings, []);
+    // What a model gave up, only the user gives back.
+    let back = resolve(&[
+        (Source::Global, POWERS),
+        (Source::Model, r#"{"circuitBreaker": "off"}"#),
+        (Source::Model, r#"{"circuitBreaker": "block"}"#),
+    ]);
+    assert_eq!(back.config.circuit_breaker, CircuitBreaker::Off);
+}
+
+#[test]
+fn a_long_rescue_message_is_cut_and_said_so() {
+    let text = json!({ "rescueMessage": "é".repeat(2500) }).to_string();
+    let resolved = resolve(&[(Source::Model, &text)]);
+    assert_eq!(resolved.config.rescue_message.chars().count(), super::RESCUE_MESSAGE_MAX_CHARS);
+    assert_eq!(resolved.warnings.len(), 1);
+    assert!(resolved.warnings[0].message.chars().count() < 300);
+}
+
+#[test]
+fn nothing_from_a_file_reaches_the_terminal_raw() {
+    let text = json!({ "\u{1b}[31mevil\u{202e}": "\u{1b}]0;x\u{7}\u{2028}y" }).to_string();
+    let resolved = resolve(&[(Source::Project, &text)]);
+    assert_eq!(resolved.warnings.len(), 1);
+    let warning = &resolved.warnings[0];
+    for shown in [&warning.message, warning.key.as_ref().unwrap()] {
+        assert!(!shown.chars().any(|c| c.is_control() || matches!(c, '\u{202e}' | '\u{2028}')), "{shown:?}");
+    }
+}
+
+#[test]
+fn library_callers_may_give_parts_and_nonsense() {
+    assert_eq!(
+        Config::from_partial_json(r#"{"repeatThreshold": 4}"#),
+        Config { repeat_threshold: 4, ..Config::default() }
+    );
+    assert_eq!(Config::from_partial_json(r#"{"circuitBreaker": "stop"}"#).circuit_breaker, CircuitBreaker::Stop);
+    for nonsense in ["", "null", "[1]", "{", r#"{"cooldownSec": null, "x": 1}"#] {
+        assert_eq!(Config::from_partial_json(nonsense), Config::default());
+    }
+}
+
+/// The file's text, or the generated text after `UPDATE_GENERATED=1` has written it.
+fn generated(path: &str, expected: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let current = std::fs::read_to_string(&path).unwrap_or_default();
+    let expected = expected(&current);
+    if std::env::var_os("UPDATE_GENERATED").is_some() && current != expected {
+        std::fs::write(&path, &expected).unwrap();
+        return;
+    }
+    assert_eq!(current, expected, "{} is out of step: run the tests with UPDATE_GENERATED=1", path.display());
+}
+
+#[test]
+fn the_shipped_schema_is_in_step() {
+    generated("watchdog-supervisor.schema.json", |_| format!("{:#}\n", schema()));
+}
+
+#[test]
+fn the_documented_table_is_in_step() {
+    const BEGIN: &str = "<!-- keys: generated -->\n";
+    const END: &str = "<!-- /keys -->";
+    generated("docs/configuration.md", |current| {
+        let (head, rest) = current.split_once(BEGIN).expect("the document marks where the table begins");
+        let (_, tail) = rest.split_once(END).expect("the document marks where the table ends");
+        format!("{head}{BEGIN}{}{END}{tail}", table())
+    });
+}
+
+#[test]
+fn the_example_needs_no_warning() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/watchdog-supervisor.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert_eq!(resolve(&[(Source::Project, &text)]).warnings, []);
+}
+
+#[test]
+fn the_schema_accepts_what_the_check_accepts() {
+    let schema = schema();
+    for key in KEYS {
+        let property = &schema["properties"][key.name];
+        assert_eq!(property["default"], key.default(), "{}", key.name);
+        match &key.shape {
+            Shape::OneOf(names) => assert_eq!(property["enum"], json!(names)),
+            _ => assert!(property["type"].is_string() || property["type"].is_array()),
+        }
+    }
+    assert_eq!(schema["additionalProperties"], json!(false));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        prop::sample::select(vec!["off", "block", "stop", "both", "main_only"]).prop_map(Value::from),
+        Just(json!([1])),
+        Just(json!({ "a": 1 })),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_values_give_a_configuration_within_its_ranges(
+        values in prop::collection::vec((prop::sample::select(KEYS.iter().map(|key| key.name).collect::<Vec<_>>()), any_json()), 0..8)
+    ) {
+        let object: serde_json::Map<_, _> = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let count = object.len();
+        let resolved = resolve(&[(Source::Model, &Value::Object(object).to_string())]);
+        prop_assert!(resolved.warnings.len() <= count);
+        prop_assert_eq!(powers(&resolved.config), (AlertMode::MainOnly, resolved.config.steer_dry_run_default, CircuitBreaker::Off));
+        prop_assert!(resolved.config.steer_dry_run_default != Some(false));
+        // What came out is valid itself.
+        let again = serde_json::to_string(&resolved.config).unwrap();
+        let again = resolve(&[(Source::Global, &again)]);
+        prop_assert_eq!(again.warnings, vec![]);
+        prop_assert_eq!(again.config, resolved.config);
+    }
+
+    #[test]
+    fn any_text_is_survived(text in any::<String>()) {
+        prop_assert_eq!(resolve(&[(Source::Project, &text)]).warnings.len().min(1), 1);
+    }
+}

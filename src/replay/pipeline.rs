@@ -1,0 +1,177 @@
+//! The lines of a session file in the order in which its paths are walked, read on all cores.
+//!
+//! ```text
+//! one thread: file ─► batches of lines ─┬─► worker: parse, read texts ─┬─► caller, in the order of the file's paths
+//!                                       └─► worker: parse, read texts ─┘
+//! ```
+//!
+//! Batches go round the workers in turn and come back in the same turn, so nothing has to be sorted. Every queue holds
+//! one batch: what is in memory does not depend on the file.
+
+use std::io::{self, Read, Seek};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread;
+
+use super::Observer;
+use super::lines::{Line, Lines, Place};
+use super::tree::Tree;
+use crate::trace::{EntryRead, Event, Link, Outline, link_of, read_entry};
+
+/// Bytes of a batch: enough work that handing it over costs nothing against it.
+const BATCH: usize = 256 * 1024;
+/// More do not help: handing out lines and walking the paths is one thread's work each.
+const MOST_WORKERS: usize = 8;
+
+/// One line, read.
+pub struct Entry<G> {
+    pub stretch: u32,
+    /// Line of the file.
+    pub number: u64,
+    pub read: Result<EntryRead, String>,
+    pub events: Vec<(Outline, G)>,
+}
+
+/// Hands every line of the file to `take`, path by path, and stretch by stretch in the order of [`Tree::order`].
+pub fn run<R, O>(lines: Lines<R>, tree: &Tree, mut take: impl FnMut(Entry<O::Gist>)) -> io::Result<()>
+where
+    R: Read + Seek + Send,
+    O: Observer,
+{
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
+    thread::scope(|scope| {
+        let mut queues = Vec::with_capacity(workers);
+        let mut results = Vec::with_capacity(workers);
+        let (used, spare) = channel();
+        for _ in 0..workers {
+            let (queue, batches) = sync_channel::<Batch>(1);
+            let (done, result) = sync_channel(1);
+            queues.push(queue);
+            results.push(result);
+            let used = used.clone();
+            scope.spawn(move || {
+                for batch in batches {
+                    if done.send(batch.read::<O>()).is_err() {
+                        return;
+                    }
+                    // Once the file has been handed out nobody wants it back.
+                    let _ = used.send(batch);
+                }
+            });
+        }
+        let reading = scope.spawn(move || read(lines, tree, &queues, &spare));
+        for result in results.iter().cycle() {
+            // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
+            let Ok(entries) = result.recv() else { break };
+            entries.into_iter().for_each(&mut take);
+        }
+        // Whoever still waits to be heard (a worker died) must not wait for ever.
+        drop(results);
+        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn read<R: Read + Seek>(
+    mut lines: Lines<R>,
+    tree: &Tree,
+    queues: &[SyncSender<Batch>],
+    spare: &Receiver<Batch>,
+) -> io::Result<()> {
+    let mut turn = queues.iter().cycle();
+    let mut send = |batch: &mut Batch| {
+        let mut next = spare.try_recv().unwrap_or_default();
+        next.clear();
+        turn.next().is_some_and(|queue| queue.send(std::mem::replace(batch, next)).is_ok())
+    };
+    let mut batch = Batch::default();
+    // Where stretches begin whose start is known only when the one before them in the file has been read.
+    let mut begin: Vec<Option<Place>> = tree.stretches.iter().map(|stretch| stretch.start).collect();
+    for index in tree.order() {
+        let stretch = &tree.stretches[index as usize];
+        lines.go_to(begin[index as usize].expect("a continued stretch is read before its continuation"))?;
+        let mut entries = 0;
+        loop {
+            match stretch.end {
+                Some(end) if lines.place().offset >= end => break,
+                None if entries == stretch.entries => break,
+                _ => {}
+            }
+            let Some(line) = lines.next()? else { break };
+            if stretch.end.is_none() && matches!(link_of(line.bytes), Link::Entry { .. }) {
+                entries += 1;
+            }
+            batch.push(index, &line);
+            if batch.bytes.len() >= BATCH && !send(&mut batch) {
+                return Ok(());
+            }
+        }
+        if let Some(next @ None) = begin.get_mut(index as usize + 1) {
+            *next = Some(lines.place());
+        }
+    }
+    send(&mut batch);
+    Ok(())
+}
+
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    lines: Vec<RawLine>,
+}
+
+struct RawLine {
+    stretch: u32,
+    number: u64,
+    /// Where it ends in `bytes`; it begins where the one before ends.
+    end: usize,
+    ended: bool,
+    too_long: bool,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.lines.clear();
+    }
+
+    fn push(&mut self, stretch: u32, line: &Line<'_>) {
+        self.bytes.extend_from_slice(line.bytes);
+        self.lines.push(RawLine {
+            stretch,
+            number: line.place.number,
+            end: self.bytes.len(),
+            ended: line.ended,
+            too_long: line.too_long,
+        });
+    }
+
+    fn read<O: Observer>(&self) -> Vec<Entry<O::Gist>> {
+        let mut begin = 0;
+        let mut entries = Vec::with_capacity(self.lines.len());
+        for line in &self.lines {
+            let mut events = Vec::new();
+            let bytes = &self.bytes[begin..line.end];
+            begin = line.end;
+            let read = line.read(bytes, |event| events.push((Outline::of(event), O::gist(event))));
+            entries.push(Entry { stretch: line.stretch, number: line.number, read, events });
+        }
+        entries
+    }
+}
+
+impl RawLine {
+    fn read(&self, bytes: &[u8], sink: impl FnMut(&Event<'_>)) -> Result<EntryRead, String> {
+        if self.too_long {
+            return Err("too long to be a line that Pi wrote; it is left out".to_owned());
+        }
+        if bytes.is_empty() {
+            return Ok(EntryRead::default());
+        }
+        read_entry(bytes, sink).map_err(|error| {
+            if self.ended {
+                error.to_string()
+            } else {
+                "the last line is cut off: the session is still being written, or its process was killed".to_owned()
+            }
+        })
+    }
+}
