@@ -64,34 +64,9 @@ fn is_exit_status(line: &str) -> bool {
 
 /// Beginnings of words that report an error. English, as the programs that agents run.
 const WORDS: [&str; 28] = [
-    "error",
-    "exception",
-    "fail",
-    "fatal",
-    "panic",
-    "cannot",
-    "can't",
-    "couldn't",
-    "denied",
-    "refused",
-    "timeout",
-    "timed",
-    "invalid",
-    "unable",
-    "undefined",
-    "unexpected",
-    "unknown",
-    "unrecognized",
-    "missing",
-    "forbidden",
-    "unauthorized",
-    "abort",
-    "segmentation",
-    "killed",
-    "conflict",
-    "unresolved",
-    "mismatch",
-    "not",
+    "error", "exception", "fail", "fatal", "panic", "cannot", "can't", "couldn't", "denied", "refused", "timeout",
+    "timed", "invalid", "unable", "undefined", "unexpected", "unknown", "unrecognized", "missing", "forbidden",
+    "unauthorized", "abort", "segmentation", "killed", "conflict", "unresolved", "mismatch", "not",
 ];
 /// What `not` must be followed by to report an error.
 const NOT: [&str; 6] = ["found", "ok", "permitted", "allowed", "exist", "recognized"];
@@ -180,20 +155,8 @@ fn is_code(before: &str, number: &str, after: &str) -> bool {
 }
 
 const HTTP_REASONS: [&str; 14] = [
-    "bad request",
-    "unauthorized",
-    "forbidden",
-    "not found",
-    "method",
-    "request timeout",
-    "conflict",
-    "gone",
-    "too many",
-    "internal",
-    "bad gateway",
-    "service unavailable",
-    "gateway",
-    "client error",
+    "bad request", "unauthorized", "forbidden", "not found", "method", "request timeout", "conflict", "gone",
+    "too many", "internal", "bad gateway", "service unavailable", "gateway", "client error",
 ];
 
 #[cfg(test)]
@@ -208,29 +171,14 @@ mod tests {
     #[test]
     fn the_first_error_line_is_the_class() {
         for (output, expected) in [
-            (
-                "> app@1.0.0 build\n> tsc\n\nsrc/a.ts(14,7): error TS2322: no\nsrc/b.ts(1,1): error TS1: x",
-                "src/a.ts(<n>,<n>): error TS2322: no",
-            ),
-            (
-                "  Cell In[4], line 49\n    x = (\n        ^\nSyntaxError: incomplete input",
-                "SyntaxError: incomplete input",
-            ),
+            ("> app@1.0.0 build\n> tsc\n\nsrc/a.ts(14,7): error TS2322: no\nsrc/b.ts(1,1): error TS1: x", "src/a.ts(<n>,<n>): error TS2322: no"),
+            ("  Cell In[4], line 49\n    x = (\n        ^\nSyntaxError: incomplete input", "SyntaxError: incomplete input"),
             ("running 3 tests\ntest a ... ok\ntest b ... FAILED\n", "test b ... FAILED"),
             ("0 errors, 2 warnings\nfatal: not a git repository", "fatal: not a git repository"),
-            (
-                "ENOENT: no such file or directory, access 'a.json'",
-                "ENOENT: no such file or directory, access 'a.json'",
-            ),
+            ("ENOENT: no such file or directory, access 'a.json'", "ENOENT: no such file or directory, access 'a.json'"),
             ("✓ one\n✗ two (expected 10, got 11)", "✗ two (expected <n>, got <n>)"),
-            (
-                "\x1b[31mbash: foo: command not found\x1b[0m\n\nCommand exited with code 127",
-                "bash: foo: command not found",
-            ),
-            (
-                "Traceback (most recent call last):\n  File \"error.py\", line 3, in <module>\n    main()\nValueError: bad state at a.py:12",
-                "ValueError: bad state at a.py:<n>",
-            ),
+            ("\x1b[31mbash: foo: command not found\x1b[0m\n\nCommand exited with code 127", "bash: foo: command not found"),
+            ("Traceback (most recent call last):\n  File \"error.py\", line 3, in <module>\n    main()\nValueError: bad state at a.py:12", "ValueError: bad state at a.py:<n>"),
         ] {
             assert_eq!(class(output), expected, "{output:?}");
         }

@@ -42,8 +42,7 @@ impl<'a> Run<'a> {
     }
 
     pub fn of(text: &'a [u8], start: usize) -> Self {
-        let mut run =
-            Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
+        let mut run = Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
         if text.len() > LONGEST {
             run.hex = false;
             return run;
@@ -147,20 +146,8 @@ fn identity(view: &View, run: &Run) -> bool {
 
 /// What hash functions and version control print stands for content: another one means other content.
 const DIGESTS: [&[u8]; 14] = [
-    b"sha",
-    b"sha1",
-    b"sha256",
-    b"sha384",
-    b"sha512",
-    b"md5",
-    b"blake2",
-    b"blake3",
-    b"digest",
-    b"checksum",
-    b"integrity",
-    b"commit",
-    b"tree",
-    b"hash",
+    b"sha", b"sha1", b"sha256", b"sha384", b"sha512", b"md5", b"blake2", b"blake3", b"digest", b"checksum",
+    b"integrity", b"commit", b"tree", b"hash",
 ];
 
 fn is_digest(view: &View, run: &Run) -> bool {

@@ -92,60 +92,17 @@ const PROCESS: [&str; 6] = ["pid", "pids", "ppid", "tid", "pgid", "goroutine"];
 const ATTEMPT: [&str; 6] = ["attempt", "attempts", "retry", "retries", "retrying", "tries"];
 const TOOK: [&str; 6] = ["duration", "elapsed", "took", "latency", "uptime", "runtime"];
 const UNIT: [&str; 14] = [
-    "ms",
-    "msec",
-    "msecs",
-    "millis",
-    "milliseconds",
-    "sec",
-    "secs",
-    "seconds",
-    "us",
-    "micros",
-    "microseconds",
-    "ns",
-    "nanos",
-    "nanoseconds",
+    "ms", "msec", "msecs", "millis", "milliseconds", "sec", "secs", "seconds", "us", "micros", "microseconds", "ns",
+    "nanos", "nanoseconds",
 ];
 const MOMENT: [&str; 15] = [
-    "timestamp",
-    "ts",
-    "time",
-    "date",
-    "epoch",
-    "mtime",
-    "ctime",
-    "atime",
-    "at",
-    "iat",
-    "exp",
-    "expires",
-    "created",
-    "updated",
-    "modified",
+    "timestamp", "ts", "time", "date", "epoch", "mtime", "ctime", "atime", "at", "iat", "exp", "expires", "created",
+    "updated", "modified",
 ];
 /// Things whose ids are made anew for each run.
 const RUNNING: [&str; 20] = [
-    "session",
-    "request",
-    "req",
-    "trace",
-    "span",
-    "correlation",
-    "run",
-    "job",
-    "task",
-    "thread",
-    "process",
-    "conversation",
-    "transaction",
-    "connection",
-    "container",
-    "message",
-    "event",
-    "call",
-    "invocation",
-    "execution",
+    "session", "request", "req", "trace", "span", "correlation", "run", "job", "task", "thread", "process",
+    "conversation", "transaction", "connection", "container", "message", "event", "call", "invocation", "execution",
 ];
 
 /// The end of a number with an optional fraction, if it stands alone.
@@ -259,19 +216,17 @@ fn counter(view: &View, at: usize) -> Option<Hit> {
         return hit(digits);
     }
     let times = if view.at(digits) == b' ' { digits + 1 } else { digits };
-    let word = view
-        .word(times, &["x", "times", "time"])
-        .map(|length| times + length)
-        .or_else(|| view.starts_with(times, "×".as_bytes()).then_some(times + "×".len()))?;
+    let word = view.word(times, &["x", "times", "time"]).map(|length| times + length).or_else(|| {
+        view.starts_with(times, "×".as_bytes()).then_some(times + "×".len())
+    })?;
     session(view, word).then(|| hit(digits))?
 }
 
 /// ` this session` and the like: what comes before counts the agent's own calls, not what they found.
 fn session(view: &View, at: usize) -> bool {
-    let Some(after) = [" in this ", " this ", " per "]
-        .into_iter()
-        .find_map(|joint| view.starts_with(at, joint.as_bytes()).then_some(at + joint.len()))
-    else {
+    let Some(after) = [" in this ", " this ", " per "].into_iter().find_map(|joint| {
+        view.starts_with(at, joint.as_bytes()).then_some(at + joint.len())
+    }) else {
         return false;
     };
     view.word(after, &["session", "run", "conversation", "turn"]).is_some()
@@ -304,6 +259,5 @@ fn job(view: &View, at: usize) -> Option<Hit> {
         return None;
     }
     let name = view.back_while(at - 3, |byte| is_token(byte) || byte == b':');
-    (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ")
-        .then_some(hit)
+    (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ").then_some(hit)
 }

@@ -13,17 +13,7 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
 }
 
 const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -31,9 +21,9 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 /// A name or its first three letters.
 fn named(word: &[u8], names: &[&str]) -> bool {
     word.len() >= 3
-        && names
-            .iter()
-            .any(|name| word.eq_ignore_ascii_case(name.as_bytes()) || word.eq_ignore_ascii_case(&name.as_bytes()[..3]))
+        && names.iter().any(|name| {
+            word.eq_ignore_ascii_case(name.as_bytes()) || word.eq_ignore_ascii_case(&name.as_bytes()[..3])
+        })
 }
 
 fn year(view: &View, at: usize) -> Option<usize> {
@@ -89,8 +79,7 @@ fn day_first(view: &View, at: usize) -> Option<usize> {
         (valid && (1..=31).contains(&month) && (day <= 12 || month <= 12)).then_some(end)?
     } else {
         let end = view.skip_while(month_at, |byte| byte.is_ascii_alphabetic());
-        (matches!(separator, b' ' | b'-' | b'/') && named(view.slice(month_at.min(end), end), &MONTHS))
-            .then_some(end)?
+        (matches!(separator, b' ' | b'-' | b'/') && named(view.slice(month_at.min(end), end), &MONTHS)).then_some(end)?
     };
     if view.at(month_end) != separator {
         return None;
