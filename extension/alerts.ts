@@ -11,9 +11,9 @@ import type { Session } from "./session.ts";
 
 /** Tells what is due for a session. */
 export function tellDue(runtime: Runtime, session: Session): void {
-  const due = takeAll(runtime, session);
-  if (due.length === 0) return;
+  // First of all, because a child that is taken for a main session would be told of as one.
   session.relate();
+  const due = takeAll(runtime, session);
   const main = session.isMain ? undefined : findMain(session.rootId);
   for (const notice of due) {
     if (session.isMain) tellSelf(runtime, session, notice);

@@ -3,6 +3,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { registerCommands } from "./commands.ts";
+import { isFirst } from "./first.ts";
 import { observe } from "./observe.ts";
 import { createStage } from "./stage.ts";
 
@@ -11,6 +12,7 @@ export default function watchdog(pi: ExtensionAPI): void {
     pi.on("session_start", (_event, ctx) => ctx.ui.setStatus("watchdog", "watchdog: off"));
     return;
   }
+  if (!isFirst(pi)) return;
   const stage = createStage(pi);
   registerCommands(pi, async () => (await stage.ready())?.runtime);
   observe(pi, stage);

@@ -186,7 +186,7 @@ test("without the addon Pi starts, works, and says what to do", async (t) => {
   assert.deepEqual(await pi.close(), { code: 0, signal: null });
 });
 
-test("two installed copies of the package end up on one store", async (t) => {
+test("two installed copies of the package are one watchdog", async (t) => {
   const lab = await Lab.open(t, {
     watchdog: "none",
     config,
@@ -198,8 +198,13 @@ test("two installed copies of the package end up on one store", async (t) => {
   const pi = await lab.rpc();
   await pi.prompt("begin");
   assert.deepEqual(lab.server.requests.map(rescues), [0, 0, 0], "two equal calls are not counted twice");
-  await pi.prompt("and now");
-  assert.equal(rescues(lab.server.requests.at(-1)), 1, "and the loop is told once");
+  await pi.prompt("/watchdog status");
+  assert.match(told(pi), /main \[[^\n]* · 2 calls · /, "the command is there, and each call was counted once");
+  for (let n = 0; n < 2; n++) {
+    await pi.send({ type: "new_session" });
+    await pi.prompt("and now");
+    assert.equal(rescues(lab.server.requests.at(-1)), 1, "and the loop is told once");
+  }
 });
 
 /** The files that an installed package has. */

@@ -1,22 +1,18 @@
 //! Configuration for JS callers. All checking is the core's.
 
-use napi::Result;
+use napi::{Error, Result, Status};
 use napi_derive::napi;
 
 use super::strings::{Text, owned};
 use crate::policy::Config;
+use crate::policy::config::{Layer, schema};
 
 #[napi(catch_unwind, ts_args_type = "layers: string")]
 pub fn resolve_config(layers: Text) -> Result<String> {
-    let layers: Vec<serde_json::Value> = serde_json::from_str(&owned(layers)?).unwrap_or_default();
-    let mut merged = serde_json::Map::new();
-    for layer in layers {
-        if let Some(Ok(serde_json::Value::Object(fields))) = layer["text"].as_str().map(serde_json::from_str) {
-            merged.extend(fields);
-        }
-    }
-    let config: Config = serde_json::from_value(serde_json::Value::Object(merged)).unwrap_or_default();
-    Ok(serde_json::json!({ "config": config, "warnings": [] }).to_string())
+    let layers: Vec<Layer> = serde_json::from_str(&owned(layers)?)
+        .map_err(|error| Error::new(Status::InvalidArg, format!("these are no configuration layers: {error}")))?;
+    let resolved = serde_json::to_string(&Config::resolve(&layers));
+    resolved.map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
 }
 
 #[napi(catch_unwind)]
@@ -26,5 +22,5 @@ pub fn default_config() -> String {
 
 #[napi(catch_unwind)]
 pub fn config_schema() -> String {
-    "{}".to_owned()
+    schema().to_string()
 }
