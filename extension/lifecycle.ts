@@ -25,6 +25,8 @@ export interface Surroundings {
   showTools(on: boolean): void;
   chip: { update(): void; clear(): void };
   console: { show(): void; clear(): void };
+  /** What to tell of an addon that is not of this version. */
+  staleAddon: string | undefined;
 }
 
 export interface Lifecycle {
@@ -37,7 +39,7 @@ export interface Lifecycle {
 export function createLifecycle(
   runtime: Runtime,
   guard: Guard,
-  { connect, showTools, chip, console }: Surroundings,
+  { connect, showTools, chip, console, staleAddon }: Surroundings,
 ): Lifecycle {
   const { pi, native } = runtime;
   const { store, Signal } = native;
@@ -124,10 +126,8 @@ export function createLifecycle(
     if (session.isMain) {
       becomeMain(session);
       if (event.reason === "reload") tellAgain();
-      tellOnce(
-        ctx,
-        session.warnings.map((warning) => warning.message),
-      );
+      const messages = session.warnings.map((warning) => warning.message);
+      tellOnce(ctx, staleAddon === undefined ? messages : [staleAddon, ...messages]);
     }
     if (session.observing) lifecycle(sink, "session_start", { reason: event.reason, sessionId: session.id });
     apply(session);

@@ -104,7 +104,7 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   );
   pi.on(
     "session_tree",
-    watched("session_tree", ({ run }) => run.branched()),
+    watched("session_tree", ({ session }) => session.reopen()),
   );
   pi.on(
     "session_info_changed",

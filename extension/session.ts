@@ -111,6 +111,11 @@ export class Session implements WatchedSession {
     this.#native.store.update(this.handle, { status });
   }
 
+  /** The conversation goes on from another point: what the detector remembers is another story. */
+  reopen(): void {
+    this.#native.store.open(this.id, now(), {}, this.config);
+  }
+
   renamed(): void {
     this.#native.store.update(this.handle, { name: this.#info().name });
   }

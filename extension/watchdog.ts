@@ -2,6 +2,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import * as native from "../index.js";
+import { bindingInfo } from "../loader.js";
 import { keepAnswersFromModel } from "./commands/answer.ts";
 import { debugConsole } from "./console.ts";
 import { createGuard } from "./guard.ts";
@@ -40,6 +41,8 @@ export function createWatchdog(pi: ExtensionAPI): Watchdog {
     showTools: createToolSwitch(pi, () => registerTools(runtime)),
     chip: statusChip(runtime),
     console,
+    // After an update and a reload the process still runs on the addon that it loaded first.
+    staleAddon: bindingInfo().warning,
   });
   return { runtime, ...lifecycle };
 }

@@ -1,4 +1,4 @@
-// The run around the messages: when the agent works, retries, compacts, waits for the user, changes branch. Pi tells
+// The run around the messages: when the agent works, retries, compacts, waits for the user. Pi tells
 // extensions nothing of its retries, so they are told from a run that starts again after an error without settling.
 
 import type {
@@ -68,11 +68,6 @@ export class RunObserver {
 
   answered(): void {
     lifecycle(this.#sink, "ui_prompt_end");
-  }
-
-  /** The conversation goes on from another point: what came before is another story. */
-  branched(): void {
-    lifecycle(this.#sink, "session_tree");
   }
 
   #retried(success: boolean): void {
