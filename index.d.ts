@@ -154,7 +154,24 @@ export interface LoopCost {
   wallMs: number;
 }
 
-/** A verdict at one event. */
+export type InterventionKind =
+  | "stream_loop"
+  | "compaction_loop"
+  | "provider_failure"
+  | "empty_result"
+  | "polling"
+  | "denied";
+
+/** What calls for a hand without being a loop of the agent's own. A proposal: nothing is done by itself. */
+export interface Intervention {
+  kind: InterventionKind;
+  /** One sentence for people. */
+  reason: string;
+  suggestedAction: "warn" | "steer" | "restart";
+  autoExecute: boolean;
+}
+
+/** A verdict at one event, or an intervention. */
 export interface Finding {
   /** Main evidence type, or `intervention:<kind>`. */
   rule: string;
@@ -167,6 +184,8 @@ export interface Finding {
   incident: string;
   analysis: StuckAnalysis;
   cost: LoopCost;
+  /** Set when `rule` is `intervention:<kind>`; this is then no verdict that the agent is stuck. */
+  intervention?: Intervention;
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -400,9 +419,9 @@ export const Signal: Readonly<{
   NOTICE: 2;
 }>;
 
-/** Something to tell: an alert, or that an incident is over. */
+/** Something to tell: an alert, an intervention, or that an incident is over. */
 export interface Notice {
-  kind: "stuck" | "over";
+  kind: "stuck" | "over" | "intervention";
   targetId: string;
   targetName: string;
   severity: Severity;
@@ -413,6 +432,7 @@ export interface Notice {
   cost: LoopCost;
   /** 1 for the first notice of the incident. */
   ordinal: number;
+  intervention?: Intervention;
 }
 
 export type Resolved =

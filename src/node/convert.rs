@@ -2,6 +2,7 @@
 
 use napi_derive::napi;
 
+use crate::detect::intervention::Intervention;
 use crate::detect::{self, LoopCost};
 use crate::store::{Compact, Notice, Store, Target};
 
@@ -67,6 +68,25 @@ impl From<LoopCost> for JsCost {
 }
 
 #[napi(object)]
+pub struct JsIntervention {
+    pub kind: String,
+    pub reason: String,
+    pub suggested_action: String,
+    pub auto_execute: bool,
+}
+
+impl From<Intervention> for JsIntervention {
+    fn from(intervention: Intervention) -> Self {
+        Self {
+            kind: intervention.kind.name().to_owned(),
+            suggested_action: intervention.kind.suggested().name().to_owned(),
+            reason: intervention.reason,
+            auto_execute: false,
+        }
+    }
+}
+
+#[napi(object)]
 pub struct JsFinding {
     pub rule: String,
     pub severity: String,
@@ -75,6 +95,7 @@ pub struct JsFinding {
     pub incident: String,
     pub analysis: JsAnalysis,
     pub cost: JsCost,
+    pub intervention: Option<JsIntervention>,
 }
 
 impl From<detect::Finding> for JsFinding {
@@ -87,6 +108,7 @@ impl From<detect::Finding> for JsFinding {
             incident: finding.incident,
             analysis: finding.analysis.into(),
             cost: finding.cost.into(),
+            intervention: finding.intervention.map(JsIntervention::from),
         }
     }
 }
@@ -102,12 +124,18 @@ pub struct JsNotice {
     pub last_command: Option<String>,
     pub cost: JsCost,
     pub ordinal: u32,
+    pub intervention: Option<JsIntervention>,
 }
 
 impl JsNotice {
     pub fn new(notice: Notice, target: &Target) -> Self {
         Self {
-            kind: if notice.over { "over" } else { "stuck" }.to_owned(),
+            kind: match &notice.intervention {
+                Some(_) => "intervention",
+                None if notice.over => "over",
+                None => "stuck",
+            }
+            .to_owned(),
             target_id: target.id.clone(),
             target_name: name_of(target),
             severity: notice.severity.name().to_owned(),
@@ -116,6 +144,7 @@ impl JsNotice {
             last_command: target.last_command.as_deref().map(str::to_owned),
             cost: notice.cost.into(),
             ordinal: notice.ordinal,
+            intervention: notice.intervention.map(JsIntervention::from),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::event::{Compact, Kind};
+use crate::detect::intervention::Intervention;
 use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
 use crate::policy::{Config, should_alert};
 use crate::text;
@@ -64,6 +65,8 @@ pub struct Notice {
     pub analysis: StuckAnalysis,
     pub cost: LoopCost,
     pub ordinal: u32,
+    /// Set when this is no verdict but an intervention.
+    pub intervention: Option<Intervention>,
 }
 
 #[derive(Debug)]
@@ -275,17 +278,20 @@ impl Target {
     pub fn take_notice(&mut self, now: f64) -> Option<Notice> {
         let index = self.due.iter().position(|finding| {
             let last = self.last_alert.as_ref().map(|(key, at)| (key.as_str(), *at));
-            finding.over || should_alert(last, true, &finding.analysis.evidence_key, now, self.config.cooldown_sec)
+            finding.over || should_alert(last, true, key_of(finding), now, self.config.cooldown_sec)
         })?;
         let finding = self.due.remove(index);
         if finding.over {
             self.told.retain(|incident| *incident != finding.incident);
         } else {
-            self.last_alert = Some((finding.analysis.evidence_key.clone(), now));
+            self.last_alert = Some((key_of(&finding).to_owned(), now));
             if !self.told.contains(&finding.incident) {
                 self.told.push(finding.incident.clone());
             }
-            let text = finding.analysis.reasons().collect::<Vec<_>>().join("; ");
+            let text = match &finding.intervention {
+                Some(intervention) => intervention.reason.clone(),
+                None => finding.analysis.reasons().collect::<Vec<_>>().join("; "),
+            };
             self.note(now, Kind::Alert, &text);
         }
         Some(Notice {
@@ -295,6 +301,7 @@ impl Target {
             analysis: finding.analysis,
             cost: finding.cost,
             ordinal: finding.ordinal,
+            intervention: finding.intervention,
         })
     }
 
@@ -348,6 +355,11 @@ impl Target {
     pub fn event_count(&self) -> usize {
         self.ring.len()
     }
+}
+
+/// What repeated alerts are held apart by.
+fn key_of(finding: &Finding) -> &str {
+    if finding.intervention.is_some() { finding.rule } else { &finding.analysis.evidence_key }
 }
 
 /// The part of a text that is looked at: twice what is hashed, as escape sequences go.
