@@ -4,8 +4,13 @@ use super::scan::{Hit, Kind, View, is_word};
 
 /// An id or address of which `at` is the first digit.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
-    let run = Run::around(view, at);
-    if let Some(hit) = uuid(view, at) {
+    let (start, end) = around(view, at);
+    let dashed = view.at(end) == b'-' || view.before(start, 1) == b'-';
+    if !dashed && end - start < SHORTEST {
+        return None;
+    }
+    let run = Run::of(view.slice(start, end), start);
+    if dashed && let Some(hit) = uuid(view, at) {
         return Some(hit);
     }
     if let Some(end) = address(view, &run) {
@@ -18,6 +23,8 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
     (random && !is_digest(view, &run)).then_some(Hit { start: run.start, end: run.end, kind: Kind::Id })
 }
 
+/// Of a run that can be an id or an address by itself: the identity hash is the shortest.
+const SHORTEST: usize = 6;
 /// Longer runs are data, not names.
 const LONGEST: usize = 64;
 
@@ -34,15 +41,16 @@ pub struct Run<'a> {
     changes: usize,
 }
 
-impl<'a> Run<'a> {
-    pub fn around(view: &View<'a>, at: usize) -> Self {
-        let start = view.back_while(at, |byte| byte.is_ascii_alphanumeric());
-        let end = view.skip_while(at, |byte| byte.is_ascii_alphanumeric());
-        Self::of(view.slice(start, end), start)
-    }
+/// The run that `at` lies in.
+fn around(view: &View, at: usize) -> (usize, usize) {
+    let alphanumeric = |byte: u8| byte.is_ascii_alphanumeric();
+    (view.back_while(at, alphanumeric), view.skip_while(at, alphanumeric))
+}
 
+impl<'a> Run<'a> {
     pub fn of(text: &'a [u8], start: usize) -> Self {
-        let mut run = Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
+        let mut run =
+            Run { start, end: start + text.len(), text, upper: 0, lower: 0, digits: 0, hex: true, changes: 0 };
         if text.len() > LONGEST {
             run.hex = false;
             return run;
@@ -146,8 +154,20 @@ fn identity(view: &View, run: &Run) -> bool {
 
 /// What hash functions and version control print stands for content: another one means other content.
 const DIGESTS: [&[u8]; 14] = [
-    b"sha", b"sha1", b"sha256", b"sha384", b"sha512", b"md5", b"blake2", b"blake3", b"digest", b"checksum",
-    b"integrity", b"commit", b"tree", b"hash",
+    b"sha",
+    b"sha1",
+    b"sha256",
+    b"sha384",
+    b"sha512",
+    b"md5",
+    b"blake2",
+    b"blake3",
+    b"digest",
+    b"checksum",
+    b"integrity",
+    b"commit",
+    b"tree",
+    b"hash",
 ];
 
 fn is_digest(view: &View, run: &Run) -> bool {

@@ -23,23 +23,34 @@ pub fn mask(raw: &str, out: &mut String) {
     let bytes = text.as_bytes();
     let mut view = View { bytes, floor: 0 };
     let mut candidates = temp::Candidates::new(bytes);
+    let mut candidate = candidates.peek();
     let mut digit = next_digit(bytes, 0);
+    let mut replace = |view: &mut View, hit: Hit| {
+        out.push_str(&text[view.floor..hit.start]);
+        out.push_str(hit.kind.placeholder());
+        view.floor = hit.end;
+    };
     loop {
-        let candidate = candidates.peek();
-        let Some(next) = [digit, candidate].into_iter().flatten().min() else { break };
-        let hits = if candidate == Some(next) { candidates.find(&view, next) } else { [find(&view, next), None] };
-        for hit in hits.into_iter().flatten() {
-            out.push_str(&text[view.floor..hit.start]);
-            out.push_str(hit.kind.placeholder());
-            view.floor = hit.end;
+        let next = digit.unwrap_or(usize::MAX).min(candidate.unwrap_or(usize::MAX));
+        if next == usize::MAX {
+            break;
         }
-        let at = if hits[0].is_some() {
+        let floor = view.floor;
+        if candidate == Some(next) {
+            candidates.find(&view, next).into_iter().flatten().for_each(|hit| replace(&mut view, hit));
+        } else if let Some(hit) = find(&view, next) {
+            replace(&mut view, hit);
+        }
+        let at = if view.floor > floor {
             view.floor
         } else {
             // A run without noise is passed as a whole: its later digits have the same neighbours.
             view.skip_while(next, |byte| byte.is_ascii_alphanumeric()).max(next + 1)
         };
-        candidates.advance(at);
+        if candidate.is_some_and(|candidate| candidate < at) {
+            candidates.advance(at);
+            candidate = candidates.peek();
+        }
         if digit.is_some_and(|digit| digit < at) {
             digit = next_digit(bytes, at);
         }

@@ -119,8 +119,11 @@ impl<'a> View<'a> {
         &self.bytes[start..end]
     }
 
-    /// The length of the first of `words` that stands at `at`, ignoring case, and ends there.
+    /// The length of the first of `words` (which begin with a letter) that stands at `at`, ignoring case, and ends there.
     pub fn word(&self, at: usize, words: &[&str]) -> Option<usize> {
+        if !self.at(at).is_ascii_alphabetic() {
+            return None;
+        }
         words.iter().map(|word| word.len()).zip(words).find_map(|(length, word)| {
             let found = self.bytes.get(at..at + length)?;
             (found.eq_ignore_ascii_case(word.as_bytes()) && !is_word(self.at(at + length))).then_some(length)

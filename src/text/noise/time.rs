@@ -4,12 +4,26 @@ use super::scan::{Hit, Kind, View, is_word};
 
 /// A date (with or without a time), a time stamp or a clock time at `at`, which is the first digit of its word.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
+    if !may_be_time(view, at) {
+        return None;
+    }
     let (start, end) = stamp(view, at)
         .map(|end| (at, end))
         .or_else(|| month_first(view, at))
         .or_else(|| clock(view, at).map(|end| (at, end)))
         .or_else(|| epoch(view, at).map(|end| (at, end)))?;
     Some(Hit { start, end, kind: Kind::Time })
+}
+
+/// Whether any of the forms begins with so many digits and what stands beside them. Most numbers are none.
+fn may_be_time(view: &View, at: usize) -> bool {
+    let (end, _) = view.number(at);
+    match end - at {
+        1 | 2 => view.before(at, 1) == b' ' || matches!(view.at(end), b' ' | b'-' | b'/' | b'.' | b':'),
+        4 => matches!(view.at(end), b'-' | b'/'),
+        8 | 10 | 13 | 14 | 16 | 19 => true,
+        _ => false,
+    }
 }
 
 const MONTHS: [&str; 12] = [
