@@ -31,13 +31,18 @@ export const rescues = (request: ModelRequest | undefined): number =>
     0,
   );
 
-/** Whether the rescue message is new in this request. */
-export const rescued = (request: ModelRequest): boolean => request.newUserTexts.some((text) => text.includes(RESCUE));
+/** How the default rescue message begins. */
+const DEFAULT_RESCUE = "The AI agent might be stuck.";
+
+const isRescue = (text: string): boolean => text.includes(RESCUE) || text.includes(DEFAULT_RESCUE);
+
+/** Whether a rescue message, that of the tests or the default one, is new in this request. */
+export const rescued = (request: ModelRequest): boolean => request.newUserTexts.some(isRescue);
 
 /** Where the model is in the conversation: what a person asked last, and how often it has answered since. */
 export function phase({ messages }: ModelRequest): { prompt: string; turn: number } {
   const at = messages.findLastIndex(
-    ({ role, text }) => role === "user" && !/Rescue 4711|The AI agent might|^\[Watchdog/.test(text),
+    ({ role, text }) => role === "user" && !isRescue(text) && !text.startsWith("[Watchdog"),
   );
   const turn = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
   return { prompt: messages[at]?.text ?? "", turn };
