@@ -35,7 +35,7 @@ function keyInfo(name: string, schema: PropertySchema, value: unknown): KeyInfo 
   collect(schema, types, values);
   // What the schema leaves open, the default shows.
   if (types.size === 0 && values.length === 0 && value !== null) types.add(typeof value);
-  const info = { name, description: schema.description ?? "", default: value };
+  const info = { name, description: (schema.description ?? "").replaceAll("`", ""), default: value };
 
   const choices = values.filter((one) => one !== null).map(String);
   const nullable = types.has("null") || values.includes(null);
