@@ -14,7 +14,7 @@ use std::thread;
 
 use super::Observer;
 use super::lines::{Line, Lines, Place};
-use super::tree::Tree;
+use super::tree::{Chain, Tree};
 use crate::trace::{EntryRead, Event, Link, Outline, link_of, read_entry};
 
 /// Bytes of a batch: enough work that handing it over costs nothing against it.
@@ -31,8 +31,19 @@ pub struct Entry<G> {
     pub events: Vec<(Outline, G)>,
 }
 
-/// Hands every line of the file to `take`, path by path, and stretch by stretch in the order of [`Tree::order`].
-pub fn run<R, O>(lines: Lines<R>, tree: &Tree, mut take: impl FnMut(Entry<O::Gist>)) -> io::Result<()>
+/// Which lines are read, and in which order.
+#[derive(Clone, Copy)]
+pub enum Plan<'a> {
+    /// From the first to the last, as one path.
+    Straight,
+    /// The same, until one of them turns out to begin a branch.
+    StraightWhileTrue,
+    /// Stretch by stretch in the order of [`Tree::order`].
+    Along(&'a Tree),
+}
+
+/// Hands every line of the plan to `take`. False when the plan did not hold.
+pub fn run<R, O>(lines: &mut Lines<R>, plan: Plan<'_>, mut take: impl FnMut(Entry<O::Gist>)) -> io::Result<bool>
 where
     R: Read + Seek + Send,
     O: Observer,
@@ -58,7 +69,9 @@ where
                 }
             });
         }
-        let reading = scope.spawn(move || read(lines, tree, &queues, &spare));
+        let reading = scope.spawn(move || {
+            Reader { lines, queues: &queues, next: 0, spare: &spare, batch: Batch::default() }.run(plan)
+        });
         for result in results.iter().cycle() {
             // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
             let Ok(entries) = result.recv() else { break };
@@ -70,46 +83,91 @@ where
     })
 }
 
-fn read<R: Read + Seek>(
-    mut lines: Lines<R>,
-    tree: &Tree,
-    queues: &[SyncSender<Batch>],
-    spare: &Receiver<Batch>,
-) -> io::Result<()> {
-    let mut turn = queues.iter().cycle();
-    let mut send = |batch: &mut Batch| {
-        let mut next = spare.try_recv().unwrap_or_default();
-        next.clear();
-        turn.next().is_some_and(|queue| queue.send(std::mem::replace(batch, next)).is_ok())
-    };
-    let mut batch = Batch::default();
-    // Where stretches begin whose start is known only when the one before them in the file has been read.
-    let mut begin: Vec<Option<Place>> = tree.stretches.iter().map(|stretch| stretch.start).collect();
-    for index in tree.order() {
-        let stretch = &tree.stretches[index as usize];
-        lines.go_to(begin[index as usize].expect("a continued stretch is read before its continuation"))?;
-        let mut entries = 0;
-        loop {
-            match stretch.end {
-                Some(end) if lines.place().offset >= end => break,
-                None if entries == stretch.entries => break,
-                _ => {}
-            }
-            let Some(line) = lines.next()? else { break };
-            if stretch.end.is_none() && matches!(link_of(line.bytes), Link::Entry { .. }) {
-                entries += 1;
-            }
-            batch.push(index, &line);
-            if batch.bytes.len() >= BATCH && !send(&mut batch) {
-                return Ok(());
-            }
-        }
-        if let Some(next @ None) = begin.get_mut(index as usize + 1) {
-            *next = Some(lines.place());
+/// Cuts the file into batches and hands them out.
+struct Reader<'a, R> {
+    lines: &'a mut Lines<R>,
+    queues: &'a [SyncSender<Batch>],
+    next: usize,
+    spare: &'a Receiver<Batch>,
+    batch: Batch,
+}
+
+/// Nobody listens any more, or the file could not be read.
+enum Stop {
+    Unheard,
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<R: Read + Seek> Reader<'_, R> {
+    fn run(mut self, plan: Plan<'_>) -> io::Result<bool> {
+        let read = match plan {
+            Plan::Straight => self.straight(None),
+            Plan::StraightWhileTrue => self.straight(Some(Chain::default())),
+            Plan::Along(tree) => self.along(tree).map(|()| true),
+        };
+        match read.and_then(|held| self.send().map(|()| held)) {
+            Ok(held) => Ok(held),
+            Err(Stop::Unheard) => Ok(true),
+            Err(Stop::Failed(error)) => Err(error),
         }
     }
-    send(&mut batch);
-    Ok(())
+
+    fn straight(&mut self, mut chain: Option<Chain>) -> Result<bool, Stop> {
+        while let Some(line) = self.lines.next()? {
+            if chain.as_mut().is_some_and(|chain| !chain.goes_on(line.bytes)) {
+                return Ok(false);
+            }
+            self.batch.push(0, &line);
+            self.send_if_full()?;
+        }
+        Ok(true)
+    }
+
+    fn along(&mut self, tree: &Tree) -> Result<(), Stop> {
+        // Where stretches begin whose start is known only when the one before them in the file has been read.
+        let mut begin: Vec<Option<Place>> = tree.stretches.iter().map(|stretch| stretch.start).collect();
+        for index in tree.order() {
+            let stretch = &tree.stretches[index as usize];
+            self.lines.go_to(begin[index as usize].expect("a continued stretch is read before its continuation"))?;
+            let mut entries = 0;
+            loop {
+                match stretch.end {
+                    Some(end) if self.lines.place().offset >= end => break,
+                    None if entries == stretch.entries => break,
+                    _ => {}
+                }
+                let Some(line) = self.lines.next()? else { break };
+                if stretch.end.is_none() && matches!(link_of(line.bytes), Link::Entry { .. }) {
+                    entries += 1;
+                }
+                self.batch.push(index, &line);
+                self.send_if_full()?;
+            }
+            if let Some(next @ None) = begin.get_mut(index as usize + 1) {
+                *next = Some(self.lines.place());
+            }
+        }
+        Ok(())
+    }
+
+    fn send_if_full(&mut self) -> Result<(), Stop> {
+        if self.batch.bytes.len() < BATCH { Ok(()) } else { self.send() }
+    }
+
+    fn send(&mut self) -> Result<(), Stop> {
+        let mut spare = self.spare.try_recv().unwrap_or_default();
+        spare.clear();
+        let batch = std::mem::replace(&mut self.batch, spare);
+        let queue = &self.queues[self.next];
+        self.next = (self.next + 1) % self.queues.len();
+        queue.send(batch).map_err(|_| Stop::Unheard)
+    }
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::io::{Read, Seek};
 
 use super::lines::Lines;
-use super::pipeline::{self, Entry};
+use super::pipeline::{self, Entry, Plan};
 use super::tree::{Tree, Visit};
 use super::{Located, Observer, ReplayError, Report, Warnings};
 use crate::trace::{Path, Usage};
@@ -16,9 +16,18 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
     version: u64,
     observer: &O,
 ) -> Result<Report<O::Finding>, ReplayError> {
-    let tree = if version < TREE_VERSION { Tree::linear(lines.size()) } else { Tree::read(&mut lines)? };
+    let plan = if version < TREE_VERSION { Plan::Straight } else { Plan::StraightWhileTrue };
+    let start = lines.place();
+    let tree = Tree::linear(lines.size());
     let mut walk = Walk::new(&tree, observer);
-    pipeline::run::<R, O>(lines, &tree, |entry| walk.take(entry))?;
+    if pipeline::run::<R, O>(&mut lines, plan, |entry| walk.take(entry))? {
+        return Ok(walk.report());
+    }
+    // Most sessions have one branch. Only the others pay for a look at the whole file first.
+    lines.go_to(start)?;
+    let tree = Tree::read(&mut lines)?;
+    let mut walk = Walk::new(&tree, observer);
+    pipeline::run::<R, O>(&mut lines, Plan::Along(&tree), |entry| walk.take(entry))?;
     Ok(walk.report())
 }
 

@@ -114,13 +114,43 @@ impl<S: Clone> Visit<'_, S> {
     }
 }
 
+/// Tells where an entry is not the child of the one before it in the file.
+#[derive(Default)]
+pub struct Chain {
+    begun: bool,
+    last_id: String,
+}
+
+impl Chain {
+    /// Takes the next line; false when it begins a branch.
+    pub fn goes_on(&mut self, line: &[u8]) -> bool {
+        match link_of(line) {
+            Link::Entry { id, parent } => self.takes(&id, &parent),
+            Link::Header | Link::Unusable => true,
+        }
+    }
+
+    fn takes(&mut self, id: &str, parent: &Parent<'_>) -> bool {
+        let goes_on = match parent {
+            _ if !self.begun => true,
+            Parent::Previous => true,
+            Parent::Root => false,
+            Parent::Of(parent) => **parent == *self.last_id,
+        };
+        self.begun = true;
+        self.last_id.clear();
+        self.last_id.push_str(id);
+        goes_on
+    }
+}
+
 /// What the pass over the file gathers.
 #[derive(Default)]
 struct Runs {
     /// Hash of each entry's id.
     ids: Vec<u64>,
     runs: Vec<Run>,
-    last_id: String,
+    chain: Chain,
     /// Lines since the last entry that might have been entries.
     gap: bool,
 }
@@ -146,27 +176,25 @@ enum Origin {
 impl Runs {
     fn entry(&mut self, place: Place, id: &str, parent: &Parent<'_>) {
         let ordinal = self.ids.len() as u32;
-        let origin = match parent {
-            _ if ordinal == 0 => Some(Origin::Root),
-            Parent::Root => Some(Origin::Root),
-            Parent::Previous => None,
-            Parent::Of(parent) => (**parent != *self.last_id).then(|| Origin::Of(xxh3_64(parent.as_bytes()))),
-        };
-        if let Some(origin) = origin {
-            self.close();
+        let last_id = self.chain.last_id.clone();
+        let goes_on = self.chain.takes(id, parent);
+        if ordinal == 0 || !goes_on {
+            self.close(last_id);
+            let origin = match parent {
+                Parent::Of(parent) if ordinal > 0 => Origin::Of(xxh3_64(parent.as_bytes())),
+                _ => Origin::Root,
+            };
             // What stands before the first entry (the header, lost lines) goes with it.
             let start = if ordinal == 0 { Place { offset: 0, number: 1 } } else { place };
             self.runs.push(Run { start, first: ordinal, origin, after_gap: self.gap, last_id: String::new() });
         }
         self.gap = false;
         self.ids.push(xxh3_64(id.as_bytes()));
-        self.last_id.clear();
-        self.last_id.push_str(id);
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, last_id: String) {
         if let Some(run) = self.runs.last_mut() {
-            run.last_id.clone_from(&self.last_id);
+            run.last_id = last_id;
         }
     }
 
@@ -175,7 +203,8 @@ impl Runs {
             // Nothing but lost lines; they are still read, for their warnings.
             return Tree::linear(size);
         }
-        self.close();
+        let last_id = std::mem::take(&mut self.chain.last_id);
+        self.close(last_id);
         let mut orphans = Vec::new();
         let parents = self.parents(&mut orphans);
         let total = self.ids.len() as u32;
