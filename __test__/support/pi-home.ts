@@ -1,7 +1,7 @@
 // The surroundings of a Pi process under test: an agent directory, a working directory and an environment of its own.
 // Nothing of the user's own Pi, keys or settings gets in. Starts no process.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,7 +47,10 @@ export class PiHome {
     this.agentDir = join(this.root, "agent");
     this.cwd = join(this.root, "work");
     const temporary = join(this.root, "tmp");
-    for (const directory of [this.agentDir, this.cwd, temporary]) mkdirSync(directory, { recursive: true });
+    // What Pi translated of the extension once need not be translated again for every test: that takes seconds.
+    const translated = join(tmpdir(), "jiti");
+    for (const directory of [this.agentDir, this.cwd, temporary, translated]) mkdirSync(directory, { recursive: true });
+    symlinkSync(translated, join(temporary, "jiti"), "dir");
     this.env = {
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       HOME: this.root,
