@@ -231,6 +231,7 @@ impl Incident {
             self.early = true;
             self.remarked = false;
             self.mild = true;
+            self.distance = report.distance.max(1);
             self.cost = LoopCost::default();
         }
         if self.last_round != round || self.rounds == 0 {
@@ -239,7 +240,6 @@ impl Incident {
         self.last_round = round;
         self.early &= report.early;
         self.mild &= report.mild;
-        self.distance = report.distance.max(1);
         self.patience = PATIENCE.max(2 * u64::from(report.evidence.period));
         if report.cost.rounds >= self.cost.rounds {
             self.cost = report.cost;

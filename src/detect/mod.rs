@@ -47,6 +47,8 @@ mod progress;
 mod round;
 mod rules;
 mod speech;
+#[cfg(test)]
+mod story;
 
 pub use action::{Action, ToolClass, command_key};
 pub use analysis::{Confidence, StuckAnalysis};

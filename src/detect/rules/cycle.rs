@@ -134,3 +134,39 @@ impl Cycle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+
+    #[test]
+    fn every_period_is_told_at_its_third_lap() {
+        for period in 2..=8 {
+            let mut story = Story::new();
+            story.times(period * 3, |story, n| {
+                story.bash(&format!("step {}", n % period), "done");
+            });
+            let rule = if period == 2 { "alternating" } else { "cycle" };
+            assert_eq!(story.first(rule), Some(period * 3), "period {period}");
+            assert_eq!(story.found.len(), 1, "period {period}");
+        }
+    }
+
+    #[test]
+    fn a_lap_in_which_one_answer_changes_is_no_lap() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.bash("make", &format!("{} errors", 40 - n)).edits("a.c", &format!("v{n}"));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn a_second_pass_over_many_files_is_no_cycle() {
+        let mut story = Story::new();
+        story.times(30, |story, n| {
+            story.reads(&format!("f{}", n % 15), 1, 10);
+        });
+        assert_eq!(story.first("cycle"), None);
+    }
+}

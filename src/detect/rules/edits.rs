@@ -71,3 +71,45 @@ impl Edits {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+    use serde_json::json;
+
+    #[test]
+    fn edits_of_one_file_that_fail_are_told_at_the_third_whatever_is_read_between() {
+        let mut story = Story::new();
+        story.times(3, |story, n| {
+            story.fails(
+                "edit",
+                json!({ "path": "a.ts", "oldText": "foo", "newText": format!("bar{n}") }),
+                "Could not find the text",
+            );
+            story.reads("a.ts", u64::from(n) * 50 + 1, 50);
+        });
+        assert_eq!(story.first("failing_edit"), Some(5));
+    }
+
+    #[test]
+    fn a_file_that_goes_back_and_forth_is_told_at_the_third_return() {
+        let mut story = Story::new();
+        for state in ["a", "b", "a", "b", "a"] {
+            story.edits("f", state).bash_fails("npm test", &format!("fails with {state}"));
+        }
+        assert_eq!(story.first("edit_revert"), Some(9));
+    }
+
+    #[test]
+    fn undoing_once_to_see_the_test_fail_is_work() {
+        let mut story = Story::new();
+        story
+            .edits("f", "fix")
+            .bash("npm test", "ok")
+            .edits("f", "broken")
+            .bash_fails("npm test", "1 failed")
+            .edits("f", "fix")
+            .bash("npm test", "ok");
+        story.is_silent();
+    }
+}

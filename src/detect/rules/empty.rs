@@ -53,9 +53,56 @@ impl Empty {
             self.answer = answer;
             self.same.clear();
         }
+        if !step.news {
+            return;
+        }
         self.same.hit(step.at, context);
         let what = "different questions, the very same answer";
         let report = self.same.report(threshold, EvidenceType::EmptyResults, answer, what, step.at);
         reports.extend(report.map(|report| report.about(action)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+    use serde_json::json;
+
+    #[test]
+    fn seven_searches_may_find_nothing_and_the_eighth_is_told() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.call("web_search", json!({ "query": format!("words {n}") }), "[]");
+        });
+        assert_eq!(story.first("empty_results"), Some(8));
+    }
+
+    #[test]
+    fn one_hit_starts_anew() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            let output = if n % 6 == 5 { "src/a.rs:3: hit" } else { "No matches found" };
+            story.call("grep", json!({ "pattern": format!("name{n}") }), &format!("{output}"));
+        });
+        assert_eq!(story.first("empty_results"), None);
+    }
+
+    #[test]
+    fn the_very_same_answer_to_different_questions_is_told() {
+        let flags = ["", "-s", "--short", "-b", "--porcelain", "-v", "-uno", "--long"];
+        let mut story = Story::new();
+        flags.iter().for_each(|flag| {
+            story.bash(&format!("git status {flag}"), "clean");
+        });
+        assert_eq!(story.first("empty_results"), Some(8));
+    }
+
+    #[test]
+    fn commands_that_change_something_may_all_be_quiet() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.bash(&format!("mkdir d{n}"), "(no output)");
+        });
+        story.is_silent();
     }
 }

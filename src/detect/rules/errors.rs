@@ -138,3 +138,52 @@ fn count<'a>(counted: &'a mut Counted, step: &Step, epoch: u64, context: &Contex
     }
     counted
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+    use serde_json::json;
+
+    #[test]
+    fn the_same_error_with_other_arguments_is_told_at_the_fourth() {
+        let mut story = Story::new();
+        story.times(5, |story, n| {
+            story.fails("web_fetch", json!({ "url": format!("https://x/{n}") }), "fetch failed: HTTP 403");
+            story.call("web_search", json!({ "query": format!("words {n}") }), &format!("snippet {n}"));
+        });
+        assert_eq!(story.first("error_loop"), Some(7), "the fourth fetch");
+    }
+
+    #[test]
+    fn different_errors_and_successes_in_between_are_work() {
+        let mut story = Story::new();
+        for (n, error) in ["ENOENT a", "EISDIR", "syntax error", "ENOENT b", "EACCES x", "timeout"].iter().enumerate() {
+            story.bash_fails(&format!("node step{n}.js"), error);
+        }
+        story.times(6, |story, n| {
+            story
+                .bash_fails(&format!("node t{n}.js"), "TypeError: x is undefined")
+                .bash(&format!("node u{n}.js"), &format!("ok {n}"));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn tools_that_do_not_exist_count_across_names() {
+        let mut story = Story::new();
+        for name in ["read_doc", "open_doc", "fetch_doc"] {
+            story.fails(name, json!({ "id": name }), &format!("Tool {name} not found"));
+        }
+        assert_eq!(story.first("unknown_tool"), Some(3));
+    }
+
+    #[test]
+    fn a_refused_tool_that_is_asked_for_in_other_words_is_told() {
+        let mut story = Story::new();
+        for command in ["du -sh .", "df -h", "ls -lR"] {
+            story.bash_fails(command, "Permission to use \"bash\" was declined.");
+        }
+        assert_eq!(story.first("denied"), Some(3));
+        assert_eq!(story.first("intervention:denied"), Some(3));
+    }
+}

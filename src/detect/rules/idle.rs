@@ -79,3 +79,24 @@ impl Rule for Idle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+    use crate::policy::Config;
+
+    #[test]
+    fn tools_that_run_without_an_edit_for_so_long_are_told_when_asked_for() {
+        let config = Config { idle_no_progress_sec: 60.0, ..Config::default() };
+        let mut story = Story::with(config.clone());
+        story.times(25, |story, n| {
+            story.reads(&format!("f{n}"), 1, 10);
+        });
+        assert_eq!(story.first("idle_no_progress"), Some(20), "a minute at three seconds a call");
+        let mut story = Story::with(config);
+        story.times(25, |story, n| {
+            story.reads(&format!("f{n}"), 1, 10).edits("a", &n.to_string());
+        });
+        story.is_silent();
+    }
+}

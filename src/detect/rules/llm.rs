@@ -102,3 +102,40 @@ fn report(
         cost: row.cost,
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+
+    #[test]
+    fn the_third_equal_answer_in_a_row_is_told() {
+        let mut story = Story::new();
+        story.times(3, |story, n| {
+            story.says(&format!("Nothing to do at 10:0{n}.")).program("continue");
+        });
+        assert_eq!(story.first("repeated_llm_output"), Some(3));
+    }
+
+    #[test]
+    fn the_same_words_before_different_work_are_no_repetition() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.says("Let me look.").bash(&format!("cat f{n}"), &format!("text {n}"));
+        });
+        assert_eq!(story.first("repeated_llm_output"), None);
+    }
+
+    #[test]
+    fn a_program_that_says_the_same_is_told_and_a_person_never() {
+        let mut story = Story::new();
+        story.times(3, |story, n| {
+            story.program("go on").says(["one", "two", "three"][n as usize]);
+        });
+        assert!(story.first("repeated_llm_input").is_some());
+        let mut story = Story::new();
+        story.times(9, |story, _| {
+            story.user("continue");
+        });
+        story.is_silent();
+    }
+}

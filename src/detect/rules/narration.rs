@@ -59,3 +59,49 @@ impl Rule for Narration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+
+    #[test]
+    fn work_that_is_announced_three_times_and_not_taken_up_is_told_also_when_a_person_says_continue() {
+        let mut story = Story::new();
+        for text in ["I'll edit the parser now.", "Continuing with step 2.", "I am proceeding with the parser."] {
+            story.says(text).user("continue");
+        }
+        assert_eq!(story.first("narration"), Some(3));
+    }
+
+    #[test]
+    fn announcing_and_doing_is_work_and_answering_is_an_answer() {
+        let mut story = Story::new();
+        story.times(6, |story, n| {
+            story.says("I'll do the next one.").bash(&format!("make step{n}"), &format!("ok {n}")).user("continue");
+        });
+        story.times(6, |story, n| {
+            story
+                .user("what is that?")
+                .says(&format!("That is thing number {}.", ["one", "two", "three", "four", "five", "six"][n as usize]));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn the_same_question_whatever_the_answer_is_told() {
+        let mut story = Story::new();
+        for answer in ["yes", "yes, read it", "no, just edit"] {
+            story.says("I need to read index.html. May I read the file?").user(answer);
+        }
+        assert_eq!(story.first("narration"), Some(3));
+    }
+
+    #[test]
+    fn empty_answers_are_told_at_the_third() {
+        let mut story = Story::new();
+        story.times(3, |story, _| {
+            story.says("").program("The answer was empty.");
+        });
+        assert_eq!(story.first("empty_turns"), Some(3));
+    }
+}

@@ -65,3 +65,30 @@ impl Persistent {
         reports.extend(report.map(|report| report.about(&step.action).mild()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::Severity;
+    use crate::detect::story::Story;
+
+    #[test]
+    fn a_check_that_fails_in_the_same_way_after_five_edits_is_a_warning_and_never_more() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story
+                .edits("quota.py", &format!("v{n}"))
+                .bash_fails("pytest -q", &format!("q.py:{n}: AssertionError: not reset\n1 failed in 0.4{n}s"));
+        });
+        assert_eq!(story.first("persistent_failure"), Some(10), "the fifth run");
+        assert!(story.found.iter().all(|(_, _, severity)| *severity == Severity::Warning));
+    }
+
+    #[test]
+    fn failures_that_change_are_progress() {
+        let mut story = Story::new();
+        story.times(12, |story, n| {
+            story.edits("a.c", &n.to_string()).bash_fails("make", &format!("{} errors left", 20 - n));
+        });
+        story.is_silent();
+    }
+}

@@ -173,3 +173,97 @@ fn report_same(step: &Step, streak: &Streak, threshold: u32, reports: &mut Vec<R
     reports.push(report(evidence(EvidenceType::RepeatedCommand, format!("{what} repeated {count}"), step.action.hash)));
     reports.push(report(evidence(EvidenceType::RepeatedOutput, format!("same output repeated {count}"), step.hash())));
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+    use crate::policy::Config;
+    use serde_json::json;
+
+    #[test]
+    fn the_third_equal_call_with_an_equal_result_is_told() {
+        let mut story = Story::new();
+        story.times(3, |story, n| {
+            story.bash("rg TOKEN src", &format!("no match (took 0.{n}1s)"));
+        });
+        assert_eq!(story.first("repeated_command"), Some(3));
+    }
+
+    #[test]
+    fn a_loop_that_goes_on_is_told_at_doubling_distance_and_is_critical_then() {
+        let mut story = Story::new();
+        story.times(30, |story, _| {
+            story.bash("ls", "a");
+        });
+        let calls: Vec<u32> = story.found.iter().map(|(call, _, _)| *call).collect();
+        assert_eq!(calls, [3, 6, 12, 24]);
+        assert_eq!(story.found[0].2, crate::detect::Severity::Warning);
+        assert_eq!(story.found[1].2, crate::detect::Severity::Critical);
+    }
+
+    #[test]
+    fn a_real_edit_in_between_starts_anew() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.bash("cargo fmt", "").edits("a.rs", &format!("v{n}")).bash("git status", "M a.rs");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn with_other_calls_in_between_it_takes_one_more_and_with_news_twice_as_many() {
+        let mut story = Story::new();
+        story.times(6, |story, n| {
+            story.bash("git status", "clean").bash(&format!("cat f{n}"), &format!("text {n}"));
+        });
+        assert_eq!(story.first("repeated_command"), Some(11), "the sixth of them");
+    }
+
+    #[test]
+    fn numbers_that_fall_are_progress_and_a_counter_that_moves_is_no_loop() {
+        let mut story = Story::new();
+        for failed in [41, 12, 5, 2] {
+            story.bash_fails("pytest", &format!("{failed} failed in 3.2s"));
+        }
+        story.times(25, |story, n| {
+            story.call("board", json!({}), &format!("done {n}/25"));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn answers_that_differ_each_time_are_told_at_the_tenth() {
+        let words = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "yew"];
+        let mut story = Story::new();
+        words.iter().for_each(|word| {
+            story.bash("fortune", word);
+        });
+        assert_eq!(story.first("repeated_command"), Some(10));
+    }
+
+    #[test]
+    fn a_poll_may_wait() {
+        let mut story = Story::new();
+        story.times(19, |story, _| {
+            story.bash("gh run view 5", "in progress");
+        });
+        assert_eq!(story.first("repeated_command"), None);
+        story.bash("gh run view 5", "in progress");
+        assert_eq!(story.first("repeated_command"), Some(20), "twenty without a pause");
+        let mut patient = Story::new();
+        patient.times(40, |story, _| {
+            story.at += 20_000.0;
+            story.bash("gh run view 5", "in progress");
+        });
+        assert_eq!(patient.first("repeated_command"), None);
+    }
+
+    #[test]
+    fn zero_disables_the_rule() {
+        let mut story = Story::with(Config { repeat_threshold: 0, llm_repeat_threshold: 0, ..Config::default() });
+        story.times(20, |story, _| {
+            story.bash("ls", "a");
+        });
+        assert_eq!(story.first("repeated_command"), None);
+    }
+}

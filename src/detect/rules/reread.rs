@@ -85,3 +85,55 @@ impl Reread {
         reports.extend(report.map(|report| report.about(&step.action)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::story::Story;
+
+    #[test]
+    fn paging_forward_is_reading_and_a_second_sweep_is_told() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.reads("big.rs", u64::from(n) * 40 + 1, 40);
+        });
+        story.is_silent();
+        // Other bounds, the same lines.
+        story.times(8, |story, n| {
+            story.reads("big.rs", u64::from(n) * 60 + 3, 57);
+        });
+        assert_eq!(story.first("reread"), Some(25), "the fifth read without a new line");
+    }
+
+    #[test]
+    fn an_edit_or_a_compaction_makes_it_worth_reading_again() {
+        let mut story = Story::new();
+        story.times(12, |story, n| {
+            story.reads("a", u64::from(n) % 3 * 10 + 1, 20);
+            if n % 4 == 3 {
+                story.edits("b", &n.to_string());
+            }
+        });
+        story.lifecycle("compaction_end").reads("a", 1, 40).reads("a", 5, 20);
+        story.is_silent();
+    }
+
+    #[test]
+    fn thirty_rounds_with_nothing_new_in_any_order_are_stale() {
+        // A walk with no period, over commands whose answers are known: nothing else may call it a loop first.
+        let config = crate::policy::Config {
+            repeat_threshold: 0,
+            cycle_threshold: 0,
+            llm_repeat_threshold: 0,
+            empty_result_threshold: 0,
+            ..Default::default()
+        };
+        let mut story = Story::with(config);
+        let mut seed = 7_u32;
+        story.times(60, |story, n| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let which = if n < 10 { n } else { (seed >> 24) % 10 };
+            story.bash(&format!("echo {which}"), &which.to_string());
+        });
+        assert_eq!(story.first("stale_revisits"), Some(40));
+    }
+}

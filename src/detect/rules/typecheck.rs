@@ -86,3 +86,27 @@ impl Typecheck {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::detect::Severity;
+    use crate::detect::story::Story;
+
+    #[test]
+    fn the_second_equal_failure_is_a_remark_and_the_third_a_warning() {
+        let mut story = Story::new();
+        story.times(3, |story, _| {
+            story.bash_fails("npx tsc --noEmit", "a.ts(3,1): error TS2304");
+        });
+        assert_eq!((story.found[0].0, story.found[0].2), (2, Severity::Info));
+        assert_eq!((story.found[1].0, story.found[1].2), (3, Severity::Warning));
+    }
+
+    #[test]
+    fn another_error_or_an_edit_in_between_is_no_loop() {
+        let mut story = Story::new();
+        story.bash_fails("tsc", "TS2304").bash_fails("tsc", "TS2339");
+        story.edits("a.ts", "1").bash_fails("tsc", "TS2339");
+        story.is_silent();
+    }
+}
