@@ -28,7 +28,7 @@ const chips = (pi: PiRpc): (string | undefined)[] =>
 
 /** Every command, with what its answer must say. */
 const COMMANDS: readonly [command: string, says: RegExp][] = [
-  ["/watchdog", /Native core \d+\.\d+\.\d+[\s\S]*no sub-agent package was found[\s\S]*Targets: 1 running\n {2}main \[/],
+  ["/watchdog", /Native core \d+\.\d+\.\d+[\s\S]*no sub-agent package was found[\s\S]*Targets: 1 live\n {2}main \[/],
   ["/watchdog status", /Alerts on \(alertMode main_only, circuitBreaker off\)/],
   ["/watchdog config", /\* rescueMessage +Rescue 4711[\s\S]*cooldownSec +60/],
   ["/watchdog set cooldownSec 5", /For this run: cooldownSec = 5/],
@@ -69,6 +69,14 @@ test("every command answers in print mode, on stderr: stdout is the model's", as
   for (const [command, says] of COMMANDS) assert.match(stderr, says, command);
 });
 
+test("settings have nobody to ask in json and print mode, and show the configuration", async (t) => {
+  const lab = await open(t);
+  const json = await lab.run({ mode: "json", prompts: ["/watchdog:settings"] });
+  assert.match(watchdogTexts(json.records).join("\n"), /cooldownSec +60/);
+  const print = await lab.run({ mode: "print", prompts: ["/watchdog:settings"] });
+  assert.match(print.stderr, /cooldownSec +60/);
+});
+
 test("every command answers in the terminal, and the model never sees an answer", { skip: tmuxMissing }, async (t) => {
   const lab = await open(t, { script: () => ({ text: "nothing to do" }) });
   const tui = await lab.tui({ width: 140, height: 120 });
@@ -103,7 +111,7 @@ test("while a turn runs in rpc mode the answer does not wait for its end", async
   await lab.server.request(() => true, "the model call");
   await pi.send({ type: "prompt", message: "/watchdog status" });
   const [notice] = pi.uiRequests("notify").slice(-1);
-  assert.match(notice?.message, /Targets: 1 running/);
+  assert.match(notice?.message, /Targets: 1 live/);
   assert.match(notice?.message, /main \[\w+\] · running/);
   gate.resolve();
   await run;
@@ -226,7 +234,7 @@ test("the dashboard opens, shows details, pauses, and gives the editor back", { 
   await tui.waitFor(/> main +(stuck|idle) +3 calls/);
   for (const width of [60, 200, 30]) {
     await tui.resize(width, 40);
-    await tui.waitFor(/Watchdog · 1 running/);
+    await tui.waitFor(/Watchdog · 1 live/);
     assert.equal(await tui.exitCode(), undefined, `Pi draws it at width ${width}`);
   }
   await tui.resize(100, 40);

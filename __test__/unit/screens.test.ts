@@ -76,7 +76,7 @@ test("status: every width", () => {
   const session = tree("status");
   const page = statusPage({ store, session, version: native.version, now: 9000 });
   fits(new PageView(page, THEME, 1), "status");
-  assert.match(toText(page), /Targets: 6 running, 1 stuck/);
+  assert.match(toText(page), /Targets: 6 live, 1 stuck/);
 });
 
 test("dashboard: every width, list and details, and every key", async () => {

@@ -5,7 +5,7 @@ import type { ExtensionCommandContext, KeybindingsManager, Theme } from "@earend
 import { type Component, type TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { TargetSummary, WatchdogStore } from "../../index.js";
 import { now } from "../clock.ts";
-import { ago, amount, hasEnded, money, shortIds, stateOf, totalTokens } from "../format.ts";
+import { ago, amount, hasEnded, money, plural, shortIds, stateOf, totalTokens } from "../format.ts";
 import { layOut, paint, type Tone } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
@@ -131,7 +131,7 @@ class Dashboard implements Component {
     const paused = this.#store.paused(session.rootId);
     const words = [
       paint(theme, "Watchdog", "title"),
-      paint(theme, `${live.length} running`, "text"),
+      paint(theme, `${live.length} live`, "text"),
       ...(stuck > 0 ? [paint(theme, `${stuck} stuck`, "warning")] : []),
       ...(paused ? [paint(theme, "alerts paused", "warning")] : []),
       ...(session.backends.length === 0 ? [paint(theme, "no sub-agent package was found", "dim")] : []),
@@ -211,12 +211,12 @@ function columnsFor(rows: readonly TreeRow[], width: number, at: number): Table 
   const ids = shortIds(rows.map(({ target }) => target));
   const wanted: (Omit<Column, "width"> & { rank: number })[] = [
     { rank: 0, text: (target) => stateOf(target) },
-    { rank: 2, right: true, text: (target) => `${target.toolCallCount} calls` },
-    { rank: 4, right: true, text: (target) => `${target.patchCount} edits` },
+    { rank: 2, right: true, text: (target) => plural(target.toolCallCount, "call") },
+    { rank: 4, right: true, text: (target) => (target.patchCount > 0 ? plural(target.patchCount, "edit") : "") },
     {
       rank: 1,
       right: true,
-      text: (target) => (target.repeatedCommandCount > 0 ? `${target.repeatedCommandCount} repeats` : ""),
+      text: (target) => (target.repeatedCommandCount > 0 ? plural(target.repeatedCommandCount, "repeat") : ""),
     },
     { rank: 6, right: true, text: (target) => `${amount(totalTokens(target.usage))} tokens` },
     { rank: 5, right: true, text: (target) => (target.usage.usd > 0 ? money(target.usage.usd) : "") },

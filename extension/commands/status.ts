@@ -32,7 +32,7 @@ export function statusPage({ store, session, version, now }: StatusInput): Page 
     ...packageLines(session.backends),
     { text: "" },
     {
-      text: `Targets: ${live.length} running${stuck > 0 ? `, ${stuck} stuck` : ""}${ended.length > 0 ? `, ${ended.length} ended` : ""}`,
+      text: `Targets: ${live.length} live${stuck > 0 ? `, ${stuck} stuck` : ""}${ended.length > 0 ? `, ${ended.length} ended` : ""}`,
       tone: "accent",
     },
     ...targetLines(
