@@ -49,6 +49,7 @@ mod rules;
 mod speech;
 #[cfg(test)]
 mod story;
+mod stream;
 
 pub use action::{Action, ToolClass, command_key};
 pub use analysis::{Confidence, StuckAnalysis};
@@ -57,3 +58,4 @@ pub use engine::{Engine, Observed};
 pub use evidence::{Evidence, EvidenceType, LoopCost, Report};
 pub use gist::Gist;
 pub use incident::{Finding, Severity};
+pub use stream::{Repetition, Stream};
