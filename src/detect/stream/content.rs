@@ -23,9 +23,10 @@ const LONG: usize = 200;
 /// Counters: numbered sentences can be a legitimate list, so they need more rounds and more text.
 const COUNTER_SPEECH: u64 = 800;
 const COUNTER_REPEATS: u64 = 10;
-/// Words that make a numbered sentence speech. Below it is a label ("Test case 7 passed").
+/// Words that make a numbered line speech. Below it is a label or a status ("Test case 7 passed").
 const COUNTER_WORDS: usize = 8;
-const COUNTER_LABEL_WORDS: usize = 4;
+/// The same for a sentence after a sentence: statuses come in lines.
+const COUNTER_WORDS_INLINE: usize = 4;
 /// More numbers than this per round is a row of data.
 const COUNTERS: usize = 2;
 
@@ -58,6 +59,8 @@ pub(super) struct Content {
     pub lines: usize,
     /// Lines that open like a list item, a table row, a quote, a heading, or code.
     formed: usize,
+    /// Those of them that are no list item.
+    rows: usize,
     /// Ends of sentences.
     pub sentences: usize,
     commas: usize,
@@ -75,6 +78,7 @@ pub(super) fn content(text: impl Iterator<Item = char>, line_start: bool) -> Con
         let (new_opening, formed) = opening.next(c);
         opening = new_opening;
         it.formed += usize::from(formed);
+        it.rows += usize::from(formed && c != ' ');
         if c.is_ascii_digit() {
             it.digits += 1;
             it.numbers += usize::from(!previous.is_ascii_digit());
@@ -151,7 +155,7 @@ impl Content {
                 _ => None,
             };
         }
-        if self.is_padding() || fenced || self.is_code() {
+        if self.is_padding() || fenced || self.is_code() || self.rows * 2 > self.lines.max(1) {
             return needed(FORM);
         }
         if self.is_listed() || self.is_terse() || self.is_values() {
@@ -170,9 +174,10 @@ impl Content {
         if !counts || self.percents > 0 || fenced || self.is_form() || self.is_terse() {
             return None;
         }
-        match self.words - self.numbers {
-            COUNTER_WORDS.. => Some(Needed { characters: COUNTER_SPEECH, repeats: COUNTER_REPEATS }),
-            COUNTER_LABEL_WORDS.. => Some(Needed { characters: FORM, repeats: COUNTER_REPEATS }),
+        let speech = if self.lines == 0 && self.sentences > 0 { COUNTER_WORDS_INLINE } else { COUNTER_WORDS };
+        match self.words.saturating_sub(self.numbers) {
+            words if words >= speech => Some(Needed { characters: COUNTER_SPEECH, repeats: COUNTER_REPEATS }),
+            COUNTER_WORDS_INLINE.. => Some(Needed { characters: FORM, repeats: COUNTER_REPEATS }),
             _ => None,
         }
     }

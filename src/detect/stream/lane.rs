@@ -24,15 +24,15 @@ pub(super) struct Lane<const N: usize> {
     period: usize,
     /// Trailing symbols that equal the one a period before.
     run: u64,
-    /// Symbols since the last period was given up: how far back a new one may be traced, which keeps the cost O(1).
-    since_break: u64,
+    /// Symbols before the last period was given up: a new one is not traced further back, which keeps the cost O(1).
+    broken_at: u64,
 }
 
 impl<const N: usize> Default for Lane<N> {
     fn default() -> Self {
         const { assert!(N.is_power_of_two() && N < 1 << 15) };
         let (ring, seen) = (Box::new(['\0'; N]), Box::new([0; N]));
-        Self { ring, seen, gram: 0, length: 0, period: 0, run: 0, since_break: 0 }
+        Self { ring, seen, gram: 0, length: 0, period: 0, run: 0, broken_at: 0 }
     }
 }
 
@@ -45,14 +45,13 @@ impl<const N: usize> Lane<N> {
         self.length += 1;
         self.gram = (self.gram << (64 / GRAM)).wrapping_add(u64::from(symbol));
         let (slot, entry) = Self::slot(self.gram, self.length);
-        self.since_break += 1;
         if continues {
             self.run += 1;
         } else {
             if self.period > 0 {
                 self.period = 0;
                 self.run = 0;
-                self.since_break = 1;
+                self.broken_at = self.length - 1;
             }
             let before = self.seen[slot];
             if (before ^ entry) >> N.trailing_zeros() == 0 {
@@ -69,7 +68,7 @@ impl<const N: usize> Lane<N> {
             return;
         }
         let there = self.length.saturating_sub(period as u64).min((N - period) as u64);
-        let limit = usize::try_from(there.min(self.since_break.max(GRAM as u64))).unwrap_or(N);
+        let limit = usize::try_from(there.min((self.length - self.broken_at).max(GRAM as u64))).unwrap_or(N);
         let run = (1..=limit).take_while(|&back| self.back(back) == self.back(back + period)).count();
         if run >= GRAM {
             self.period = period;
@@ -124,7 +123,7 @@ impl<const N: usize> Lane<N> {
 
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
-        (self.gram, self.length, self.period, self.run, self.since_break) = (0, 0, 0, 0, 0);
+        (self.gram, self.length, self.period, self.run, self.broken_at) = (0, 0, 0, 0, 0);
         self.seen.fill(0);
     }
 

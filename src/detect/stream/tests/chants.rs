@@ -124,7 +124,8 @@ fn what_repeats_is_shown_from_its_start() {
 /// Numbered sentences: a counter is all that changes.
 #[test]
 fn counting_chants_are_found() {
-    let chants: [fn(usize) -> String; 8] = [
+    let chants: [fn(usize) -> String; 9] = [
+        |n| format!("Try {n}: the build fails again. "),
         |n| format!("Attempt {n}: I will try the same fix again and look whether it helps. "),
         |n| format!("Attempt {n}: let me run the very same tests and see what happens now.\n"),
         |n| format!("This is try number {n}, and this time I am sure that it works.\n\n"),
@@ -135,7 +136,7 @@ fn counting_chants_are_found() {
         |n| format!("第{n}次尝试：我现在再用同样的办法修改这个文件，看看这一次能不能解决这个问题。"),
     ];
     for chant in chants {
-        let text: String = (7..32).map(chant).collect();
+        let text: String = (7..37).map(chant).collect();
         let found = streamed(&text).unwrap_or_else(|| panic!("not found: {}", chant(1)));
         assert!(found.counter_only && found.count >= 10, "{found:?}");
         let starts = (1..40).any(|n| chant(n).replace('\n', " ").trim().starts_with(&found.unit));

@@ -260,7 +260,7 @@ pub fn long() -> Vec<(&'static str, String)> {
     ];
     let tables = vec![
         ("markdown table", format!("| name | state |\n|---|---|\n{}", named(|name, _| format!("| {name} | ok |\n")))),
-        ("equal rows", "| the same text in each row | and the same text here too | ok |\n".repeat(30)),
+        ("equal rows", "| the same text in each row | and the same text here too | ok |\n".repeat(100)),
         (
             "numbered rows",
             many(60, |n| format!("| {n} | passed without any error or warning at all on this machine | {n} ms |\n")),
