@@ -13,7 +13,7 @@ import { Observer } from "./observer.ts";
 import { replay } from "./replay.ts";
 import { Screen } from "./screen.ts";
 
-const PACE_MS = 900;
+const PACE_MS = 1400;
 const LIMIT_MS = 120_000;
 
 const { values } = parseArgs({
