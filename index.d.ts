@@ -31,7 +31,7 @@ export interface WatchdogConfig {
   persistentFailureThreshold: number;
   rereadThreshold: number;
   narrationThreshold: number;
-  streamRepeatThreshold: number;
+  streamRepetition: boolean;
   pollingThreshold: number;
   compactionLoopThreshold: number;
   idleNoProgressSec: number;

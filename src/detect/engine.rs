@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::action::{Action, ToolClass};
 use super::analysis::StuckAnalysis;
-use super::evidence::{LoopCost, Report};
+use super::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use super::gist::Gist;
 use super::incident::{Finding, Incidents};
 use super::intervention::Interventions;
@@ -15,7 +15,9 @@ use super::progress::{History, pair};
 use super::round::{Round, Step};
 use super::rules::{Context, Happening, Rules};
 use super::speech::Speech;
+use super::stream::{Repetition, Stream};
 use crate::policy::Config;
+use crate::text::fast;
 use crate::trace::{EventKind, StopReason, Usage};
 
 /// Open calls kept per agent; a real agent has a handful.
@@ -56,6 +58,8 @@ pub struct Engine {
     /// A message that might still ask for tools.
     message: Option<Open>,
     interventions: Interventions,
+    /// Made when the first piece of a stream comes; it is large, and most agents of a replay have none.
+    stream: Option<Box<Streamed>>,
     /// Rounds that brought news; the latest of them.
     news: u64,
     news_round: u64,
@@ -79,6 +83,7 @@ impl Engine {
             epoch: 0,
             message: None,
             interventions: Interventions::default(),
+            stream: None,
             news: 0,
             news_round: 0,
             rules: Rules::default(),
@@ -133,7 +138,7 @@ impl Engine {
             EventKind::Assistant { turn, stop_reason, usage, .. } => {
                 self.assistant(at, turn, &gist, stop_reason, usage, &mut out);
             }
-            EventKind::AssistantChunk { .. } => {}
+            EventKind::AssistantChunk { text, .. } => self.chunk(at, text, &mut out),
             EventKind::ToolCall { turn, call_id, .. } => {
                 if let Gist::Call(action) = gist {
                     self.call(at, turn, call_id, action, &mut out);
@@ -163,6 +168,7 @@ impl Engine {
 
     fn user(&mut self, at: f64, gist: &Gist, out: &mut Observed) {
         self.finish_message(at, out);
+        self.end_stream();
         if let Gist::Input { body } = *gist {
             self.tell(at, Happening::Input { body }, out);
         } else {
@@ -190,12 +196,61 @@ impl Engine {
         if let Some(usage) = usage {
             self.add_usage(usage);
         }
-        let Gist::Message { body, empty, speech } = *gist else { return };
+        let Gist::Message { body, empty, speech, chant } = gist else { return };
+        let (body, empty, speech) = (*body, *empty, *speech);
+        if let Some(chant) = chant.as_ref().filter(|_| !self.end_stream()) {
+            self.chant(at, chant, out);
+        }
         self.message = Some(Open { body, empty, speech, promised: stop == StopReason::ToolUse, turn });
         self.round.message = Some(body);
         if matches!(stop, StopReason::Stop | StopReason::Length) {
             self.finish_message(at, out);
         }
+    }
+
+    /// A piece of the message that is being written.
+    fn chunk(&mut self, at: f64, text: &str, out: &mut Observed) {
+        if !self.config.stream_repetition {
+            return;
+        }
+        let stream = self.stream.get_or_insert_with(Box::default);
+        if let Some(chant) = stream.text.feed(text) {
+            stream.told = true;
+            self.chant(at, &chant, out);
+        }
+    }
+
+    /// The stream is over; true when it was told that it goes round.
+    fn end_stream(&mut self) -> bool {
+        self.stream.as_mut().is_some_and(|stream| {
+            stream.text.reset();
+            std::mem::take(&mut stream.told)
+        })
+    }
+
+    fn chant(&mut self, at: f64, chant: &Repetition, out: &mut Observed) {
+        if !self.config.stream_repetition {
+            return;
+        }
+        Interventions::stream(at, &chant.unit, chant.count, &mut out.findings);
+        let report = Report {
+            evidence: Evidence {
+                kind: EvidenceType::StreamRepetition,
+                summary: format!("one message says the same {} times", chant.count),
+                count: chant.count,
+                period: 1,
+                command: None,
+                first_at: at,
+                last_at: at,
+                trigger: fast(chant.unit.as_bytes()),
+            },
+            members: Vec::new(),
+            distance: 1,
+            early: false,
+            mild: false,
+            cost: LoopCost::default(),
+        };
+        self.take_reports(at, vec![report], out);
     }
 
     /// The message asked for no tool: it stands for itself.
@@ -233,6 +288,7 @@ impl Engine {
             self.message = None;
         }
         self.interventions.call();
+        self.end_stream();
         self.open_round(at, turn, out);
         if self.pending.len() >= MAX_PENDING {
             self.pending.remove(0);
@@ -452,6 +508,13 @@ impl Engine {
         self.tell(at, what, &mut out);
         out
     }
+}
+
+/// The message that is being written.
+#[derive(Debug, Clone, Default)]
+struct Streamed {
+    text: Stream,
+    told: bool,
 }
 
 /// A finished message of which it is not known yet whether it asks for tools.

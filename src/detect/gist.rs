@@ -7,6 +7,7 @@ use super::action::Action;
 use super::outcome::Said;
 use super::progress::pair;
 use super::speech::Speech;
+use super::stream::{Repetition, Stream};
 use crate::text::{fast, normalize_message};
 use crate::trace::{EventKind, StopReason};
 
@@ -21,6 +22,8 @@ pub enum Gist {
         body: u128,
         empty: bool,
         speech: Speech,
+        /// The message goes round.
+        chant: Option<Repetition>,
     },
     /// Normalised text that a program wrote to the agent.
     Input {
@@ -37,12 +40,32 @@ impl Gist {
                 body: pair(prose(text), prose(thinking)),
                 empty: text.trim().is_empty() && thinking.trim().is_empty(),
                 speech: Speech::of(text),
+                chant: chant(text).or_else(|| chant(thinking)),
             },
             EventKind::ToolCall { tool, args, .. } => Self::Call(Arc::new(Action::new(tool, args))),
             EventKind::ToolResult { output, is_error, .. } => Self::Result(Said::of(output, is_error)),
             _ => Self::None,
         }
     }
+}
+
+/// Texts shorter than this cannot go round (see [`Stream`]); most messages are.
+const SHORTEST_CHANT: usize = 100;
+
+thread_local! {
+    /// One buffer per thread for whole messages.
+    static STREAM: std::cell::RefCell<Stream> = std::cell::RefCell::default();
+}
+
+/// Whether a whole message goes round.
+fn chant(text: &str) -> Option<Repetition> {
+    if text.len() < SHORTEST_CHANT {
+        return None;
+    }
+    STREAM.with_borrow_mut(|stream| {
+        stream.reset();
+        stream.feed(text).or_else(|| stream.finish())
+    })
 }
 
 /// A message that failed or was cut off by the user says nothing of the agent.

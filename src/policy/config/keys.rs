@@ -150,9 +150,9 @@ pub const KEYS: &[Key] = &[
         power: none,
     },
     Key {
-        name: "streamRepeatThreshold",
-        shape: THRESHOLD,
-        description: "Repeats of a sentence or block within one streamed message.",
+        name: "streamRepetition",
+        shape: Shape::Bool,
+        description: "Whether a message whose text goes round is told, while it is written.",
         power: none,
     },
     Key {
@@ -187,7 +187,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "maxEventsPerAgent",
-        shape: Shape::Integer { min: 10, max: 10_000 },
+        shape: Shape::Integer { min: 10, max: 100_000 },
         description: "Events that are kept for each agent; the oldest are dropped.",
         power: none,
     },

@@ -45,8 +45,8 @@ pub struct Config {
     pub persistent_failure_threshold: u32,
     pub reread_threshold: u32,
     pub narration_threshold: u32,
-    /// Repeats of a unit within one streamed message.
-    pub stream_repeat_threshold: u32,
+    /// Whether messages that go round are told.
+    pub stream_repetition: bool,
     /// Equal answers of a poll that does not wait.
     pub polling_threshold: u32,
     pub compaction_loop_threshold: u32,
@@ -104,7 +104,7 @@ impl Default for Config {
             persistent_failure_threshold: 5,
             reread_threshold: 5,
             narration_threshold: 3,
-            stream_repeat_threshold: 6,
+            stream_repetition: true,
             polling_threshold: 20,
             compaction_loop_threshold: 2,
             idle_no_progress_sec: 0.0,
