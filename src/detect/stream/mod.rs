@@ -131,10 +131,10 @@ impl Stream {
             return None;
         }
         for c in text.chars() {
-            let found = if c.is_whitespace() { self.white(c) } else { self.ink(c) };
-            if found.is_some() {
+            let worth_a_look = if c.is_whitespace() { self.white(c) } else { self.ink(c) };
+            if worth_a_look && let Some(found) = self.look(c) {
                 self.told = true;
-                return found;
+                return Some(found);
             }
         }
         None
@@ -174,41 +174,45 @@ impl Stream {
         };
     }
 
+    /// Takes white space; true when it ends a sentence or a line.
     #[inline]
-    fn white(&mut self, c: char) -> Option<Repetition> {
-        let mut found = None;
+    fn white(&mut self, c: char) -> bool {
         if c == '\n' {
             self.fence.line_end();
-            found = self.end_unit();
             self.gap = Gap { space: true, line: true, indent: 0 };
-        } else {
-            if !self.gap.space && ends_sentence(self.last) {
-                found = self.end_unit();
-            }
-            self.gap.space = true;
-            self.gap.indent = self.gap.indent.saturating_add(if c == '\t' { CODE_INDENT } else { 1 });
+            return true;
         }
-        found
+        let ends = !self.gap.space && ends_sentence(self.last);
+        self.gap.space = true;
+        self.gap.indent = self.gap.indent.saturating_add(if c == '\t' { CODE_INDENT } else { 1 });
+        ends
     }
 
+    /// Takes anything else; true when something may be repeating for long enough, or a sentence ends.
     #[inline]
-    fn ink(&mut self, c: char) -> Option<Repetition> {
-        let mut found = None;
+    fn ink(&mut self, c: char) -> bool {
         if self.gap.space {
             self.close_gap();
         }
         self.fence.ink(c);
         self.symbol(c);
-        if self.exact.run() >= SHORTEST_RUN && self.exact_look.is_due(self.exact.period(), self.exact.span()) {
+        self.exact.run() >= SHORTEST_RUN || self.masked.run() >= SHORTEST_RUN || (c > '\u{7f}' && ends_wide_sentence(c))
+    }
+
+    /// After a character that was worth it.
+    #[inline(never)]
+    fn look(&mut self, c: char) -> Option<Repetition> {
+        if c.is_whitespace() {
+            return self.end_unit();
+        }
+        let mut found = None;
+        if self.exact_look.is_due(self.exact.period(), self.exact.span()) {
             found = self.look_exact();
         }
-        if found.is_none()
-            && self.masked.run() >= SHORTEST_RUN
-            && self.masked_look.is_due(self.masked.period(), self.masked.span())
-        {
+        if found.is_none() && self.masked_look.is_due(self.masked.period(), self.masked.span()) {
             found = self.look_masked();
         }
-        if found.is_none() && c > '\u{7f}' && ends_wide_sentence(c) {
+        if found.is_none() && ends_wide_sentence(c) {
             found = self.end_unit();
         }
         found
