@@ -29,14 +29,13 @@ export function alertText(notice: Notice, rescueMessage: string, note?: string):
 
 /** One line for people who are not reading the conversation right now. */
 export function headline(notice: Notice): string {
+  const name = oneLine(notice.targetName, NAME_CHARS);
+  if (notice.kind === "over") return `Watchdog: ${name} is no longer stuck`;
+  if (notice.intervention !== undefined) return `Watchdog: ${name}: ${oneLine(notice.intervention.reason)}`;
   const [first, ...others] = notice.analysis.reasons;
   const more = others.length > 0 ? ` (and ${plural(others.length, "more reason")})` : "";
-  const why = first === undefined ? "needs attention" : `may be stuck: ${oneLine(first)}${more}`;
-  return `Watchdog: ${oneLine(notice.targetName, NAME_CHARS)} ${why}`;
-}
-
-export function overLine(notice: Notice): string {
-  return `Watchdog: ${oneLine(notice.targetName, NAME_CHARS)} is no longer stuck`;
+  const state = notice.analysis.likelyStuck ? "may be stuck" : "needs a look";
+  return `Watchdog: ${name} ${state}${first === undefined ? "" : `: ${oneLine(first)}${more}`}`;
 }
 
 function targetLine({ targetName, targetId }: Notice): string {

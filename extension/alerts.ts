@@ -2,7 +2,7 @@
 // decided by then that it is time to tell; here is decided whom and how.
 
 import type { Notice } from "../index.js";
-import { headline, overLine } from "./alert-text.ts";
+import { headline } from "./alert-text.ts";
 import { now } from "./clock.ts";
 import { post } from "./post.ts";
 import { findMain } from "./root.ts";
@@ -21,14 +21,14 @@ export function tellDue(runtime: Runtime, session: Session): void {
   }
 }
 
-/** All that is due; of what is said about the present, which is one state, only the gravest. */
+/** All that is due; of the verdicts, which are all on the present state, only the gravest. */
 function takeAll(runtime: Runtime, session: Session): Notice[] {
-  const over: Notice[] = [];
+  const due: Notice[] = [];
   let stuck: Notice | undefined;
   for (;;) {
     const notice = runtime.native.store.takeNotice(session.handle, now());
-    if (notice === null) return stuck === undefined ? over : [...over, stuck];
-    if (notice.kind === "over") over.push(notice);
+    if (notice === null) return stuck === undefined ? due : [...due, stuck];
+    if (notice.kind !== "stuck") due.push(notice);
     else if (stuck === undefined || GRAVITY[notice.severity] > GRAVITY[stuck.severity]) stuck = notice;
   }
 }
@@ -42,12 +42,16 @@ function tellSelf(runtime: Runtime, session: Session, notice: Notice): void {
   else if (post(runtime.pi, "watchdog-rescue", text, { notice })) runtime.debug("sent", text);
 }
 
-/** That something is over, or that a wait is long, is for people only and costs no context. */
+/**
+ * That something is over, that a wait is long, that a provider fails: no verdict on the agent. It is for people only and
+ * costs no context.
+ */
 export function isRemark(notice: Notice): boolean {
-  return notice.kind === "over" || notice.severity === "info";
+  return notice.kind !== "stuck" || notice.severity === "info";
 }
 
 export function remark(session: Session, notice: Notice): void {
   if (!session.ctx.hasUI) return;
-  session.ctx.ui.notify(notice.kind === "over" ? overLine(notice) : headline(notice), "info");
+  const level = notice.kind === "over" || notice.severity === "info" ? "info" : "warning";
+  session.ctx.ui.notify(headline(notice), level);
 }

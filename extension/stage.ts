@@ -15,7 +15,15 @@ export interface Stage {
 /** Idle time of Pi before loading, ms. Longer than any start takes; nobody waits for it. */
 const IDLE = 250;
 
+const WAITING = Symbol.for("pi-watchdog-supervisor:waiting/v1");
 const COMPLAINED = Symbol.for("pi-watchdog-supervisor:complained/v1");
+
+/** Sessions of this process that have started and wait: a child that begins needs its main session. */
+function waiting(): Set<() => Promise<unknown>> {
+  const shared = globalThis as unknown as Record<symbol, Set<() => Promise<unknown>> | undefined>;
+  shared[WAITING] ??= new Set();
+  return shared[WAITING];
+}
 
 /** One load per copy of this module: a child mostly gets the same copy, and begins at once. */
 let code: Promise<typeof import("./watchdog.ts")> | undefined;
@@ -26,8 +34,16 @@ export function createStage(pi: ExtensionAPI): Stage {
   let watchdog: Watchdog | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function ready(): Promise<Watchdog | undefined> {
+  function wait(ms: number | undefined): void {
     clearTimeout(timer);
+    waiting().delete(ready);
+    if (ms === undefined) return;
+    waiting().add(ready);
+    timer = setTimeout(ready, ms).unref();
+  }
+
+  function ready(): Promise<Watchdog | undefined> {
+    wait(undefined);
     begun ??= begin?.();
     return begun ?? Promise.resolve(undefined);
   }
@@ -39,6 +55,7 @@ export function createStage(pi: ExtensionAPI): Stage {
         code ??= import("./watchdog.ts");
         const { createWatchdog } = await code;
         watchdog ??= await createWatchdog(pi);
+        await Promise.all([...waiting()].map((others) => others()));
         await watchdog.start(event, ctx);
         return watchdog;
       } catch (error) {
@@ -46,7 +63,7 @@ export function createStage(pi: ExtensionAPI): Stage {
         return undefined;
       }
     };
-    if (code === undefined && canWait(event, ctx)) timer = setTimeout(ready, IDLE).unref();
+    if (code === undefined && canWait(event, ctx)) wait(IDLE);
     else await ready();
   });
   // These come before anything that must be observed.
@@ -54,7 +71,7 @@ export function createStage(pi: ExtensionAPI): Stage {
   pi.on("before_agent_start", async () => void (await ready()));
   pi.on("agent_start", async () => void (await ready()));
   pi.on("session_shutdown", async (event) => {
-    clearTimeout(timer);
+    wait(undefined);
     begin = undefined;
     await begun;
     watchdog?.close(event.reason);
@@ -72,10 +89,20 @@ function canWait(event: SessionStartEvent, ctx: ExtensionContext): boolean {
 
 /** Once per process: a child would say the same again, and has no terminal to say it on. */
 function complain(ctx: ExtensionContext, error: unknown): void {
+  if (gone(ctx)) return;
   const shared = globalThis as unknown as Record<symbol, boolean | undefined>;
   if (shared[COMPLAINED]) return;
   shared[COMPLAINED] = true;
   const message = `Watchdog: nothing is watched. ${error instanceof Error ? error.message : String(error)}`;
   if (ctx.hasUI) ctx.ui.notify(message, "error");
   else console.error(message);
+}
+
+/** A session may be over before its turn comes; then nothing is wrong, and nothing of it may be touched. */
+function gone(ctx: ExtensionContext): boolean {
+  try {
+    return ctx.mode === undefined;
+  } catch {
+    return true;
+  }
 }
