@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alertText, headline, overLine } from "../../../extension/alert-text.ts";
+import { alertText, headline } from "../../../extension/alert-text.ts";
 import type { Notice } from "../../../index.js";
 
 const evidence = (summary: string) => ({ type: "repeated_command" as const, summary, count: 3, firstAt: 0, lastAt: 1 });
@@ -68,9 +68,16 @@ test("a child cannot leave its line", () => {
 });
 
 test("people get one line", () => {
-  assert.equal(
-    headline(notice()),
-    "Watchdog: find the token may be stuck: same command repeated 3 times (and 1 more reason)",
-  );
-  assert.equal(overLine(notice()), "Watchdog: find the token is no longer stuck");
+  const line = (changes: Partial<Notice>) => headline(notice({ targetName: "find\nit", ...changes }));
+  assert.equal(line({}), "Watchdog: find it may be stuck: same command repeated 3 times (and 1 more reason)");
+  assert.equal(line({ kind: "over" }), "Watchdog: find it is no longer stuck");
+  const intervention = {
+    kind: "provider_failure" as const,
+    reason: "the provider failed 5 times",
+    suggestedAction: "warn" as const,
+    autoExecute: false,
+  };
+  assert.equal(line({ kind: "intervention", intervention }), "Watchdog: find it: the provider failed 5 times");
+  const analysis = { ...notice().analysis, likelyStuck: false, reasons: ["a long wait"] };
+  assert.equal(line({ severity: "info", analysis }), "Watchdog: find it needs a look: a long wait");
 });
