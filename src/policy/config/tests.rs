@@ -79,7 +79,7 @@ fn numbers_are_clamped_with_one_warning_each() {
         r#"{"repeatThreshold": -3, "maxEventsPerAgent": 1e9, "idleNoProgressSec": -1, "cooldownSec": -1e300, "maxPreviewLines": 2.5}"#,
     )]);
     assert_eq!(resolved.config.repeat_threshold, 0);
-    assert_eq!(resolved.config.max_events_per_agent, 10_000);
+    assert_eq!(resolved.config.max_events_per_agent, 100_000);
     assert!(resolved.config.idle_no_progress_sec.abs() < f64::EPSILON);
     assert!(resolved.config.cooldown_sec < 0.0 && resolved.config.cooldown_sec.is_finite());
     assert_eq!(resolved.config.max_preview_lines, 20);
