@@ -77,9 +77,7 @@ impl<'a, O: Observer> Walk<'a, O> {
             Err(message) => return report.warnings.add(entry.number, message),
         };
         report.usage += read.usage;
-        if let Some(header) = read.header {
-            report.session_id = report.session_id.take().or(header.id);
-        }
+        report.session_id = report.session_id.take().or(read.session_id.map(String::from));
         let state = self.visit.at(entry.stretch);
         for (outline, gist) in entry.events {
             let mut event = outline.event();

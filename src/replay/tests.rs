@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::fixtures::{HEADER, Recorder, replayed, user};
 use super::{Report, replay_file};
+use crate::detect::Detector;
+use crate::policy::Config;
 
 /// Line, branch and history of every event.
 fn histories(lines: &[String]) -> Vec<(u64, Option<String>, String)> {
@@ -233,6 +235,64 @@ fn cases_start_afresh_and_keep_the_indices_of_their_events() {
     assert_eq!(cases.warnings.listed.iter().map(|warning| warning.line).collect::<Vec<_>>(), [1, 2]);
 }
 
+/// A session in which one command fails in the same way again and again, then another does.
+fn looping_session() -> String {
+    let mut lines = vec![HEADER.to_owned(), user("u", None)];
+    let mut parent = "u".to_owned();
+    for turn in 0..10 {
+        let command = if turn < 6 { "rg TOKEN src" } else { "make check" };
+        for (id, message) in [
+            (
+                format!("a{turn}"),
+                format!(
+                    r#"{{"role":"assistant","content":[{{"type":"toolCall","id":"c{turn}","name":"bash","arguments":{{"command":"{command}"}}}}],"usage":{{"input":100,"cost":{{"total":0.5}}}},"stopReason":"toolUse"}}"#
+                ),
+            ),
+            (
+                format!("r{turn}"),
+                format!(
+                    r#"{{"role":"toolResult","toolCallId":"c{turn}","toolName":"bash","content":[{{"type":"text","text":"no → match"}}],"isError":true}}"#
+                ),
+            ),
+        ] {
+            lines.push(format!(
+                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-01-01T00:00:{:02}.000Z","message":{message}}}"#,
+                lines.len()
+            ));
+            parent = id;
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn the_detector_finds_the_loops_of_a_recorded_session() {
+    let report = replayed(looping_session().as_bytes(), &Detector::new(&Config::default())).unwrap();
+    let first = &report.findings[0];
+    assert_eq!((first.line, first.entry_id.as_deref(), first.event_index), (8, Some("r2"), 9));
+    assert_eq!(first.finding.rule, "repeated_command");
+    assert_eq!(first.finding.cost.rounds, 2);
+    assert!(report.findings.iter().any(|found| found.line > 14), "the second loop is another one");
+}
+
+#[test]
+fn a_session_cut_at_any_byte_gives_the_same_findings_before_the_cut() {
+    let text = looping_session();
+    let detector = Detector::new(&Config::default());
+    let whole = replayed(text.as_bytes(), &detector).unwrap();
+    for cut in 0..text.len() {
+        let Ok(part) = replayed(&text.as_bytes()[..cut], &detector) else {
+            assert!(cut < HEADER.len(), "{cut}");
+            continue;
+        };
+        let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[..cut]).count() as u64;
+        let before = whole.findings.iter().filter(|found| found.line <= lines);
+        // A last line that lacks nothing but its line end counts as well.
+        let mut found = part.findings.iter().filter(|found| found.line <= lines);
+        assert!(before.eq(found.by_ref()), "{cut}");
+    }
+}
+
 /// One line of a random session file.
 #[derive(Debug, Clone)]
 enum Step {
@@ -295,8 +355,8 @@ proptest! {
         let report = replayed(text.as_bytes(), &recorder).unwrap();
         let seen: Vec<_> = report.findings.iter().map(|found| (found.line, found.finding.clone())).collect();
         prop_assert_eq!(&seen, &expected);
-        prop_assert_eq!(report.events as usize, expected.len());
-        prop_assert_eq!(report.lines as usize, steps.len() + 1);
+        prop_assert_eq!(report.events, expected.len() as u64);
+        prop_assert_eq!(report.lines, steps.len() as u64 + 1);
         let entries = steps.iter().filter(|step| !matches!(step, Step::Blank)).count();
         prop_assert!(recorder.most_alive() <= 2 + (entries.max(1)).ilog2() as usize, "{}", recorder.most_alive());
     }

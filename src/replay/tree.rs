@@ -3,6 +3,8 @@
 //! One cheap pass over the file finds out where a line does not continue the entry before it. It keeps eight bytes
 //! an entry (a hash of its id, to find the parents of branches) and one small record a stretch.
 
+#![allow(clippy::cast_possible_truncation, reason = "no session has 2^32 entries: Pi holds all of them in memory")]
+
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek};
 
@@ -149,7 +151,7 @@ impl Chain {
 struct Runs {
     /// Hash of each entry's id.
     ids: Vec<u64>,
-    runs: Vec<Run>,
+    begun: Vec<Run>,
     chain: Chain,
     /// Lines since the last entry that might have been entries.
     gap: bool,
@@ -186,20 +188,20 @@ impl Runs {
             };
             // What stands before the first entry (the header, lost lines) goes with it.
             let start = if ordinal == 0 { Place { offset: 0, number: 1 } } else { place };
-            self.runs.push(Run { start, first: ordinal, origin, after_gap: self.gap, last_id: String::new() });
+            self.begun.push(Run { start, first: ordinal, origin, after_gap: self.gap, last_id: String::new() });
         }
         self.gap = false;
         self.ids.push(xxh3_64(id.as_bytes()));
     }
 
     fn close(&mut self, last_id: String) {
-        if let Some(run) = self.runs.last_mut() {
+        if let Some(run) = self.begun.last_mut() {
             run.last_id = last_id;
         }
     }
 
     fn into_tree(mut self, size: u64) -> Tree {
-        if self.runs.is_empty() {
+        if self.begun.is_empty() {
             // Nothing but lost lines; they are still read, for their warnings.
             return Tree::linear(size);
         }
@@ -210,7 +212,7 @@ impl Runs {
         let total = self.ids.len() as u32;
 
         // A stretch begins with a run, and behind every entry that a run branches from.
-        let mut starts: Vec<u32> = self.runs.iter().map(|run| run.first).collect();
+        let mut starts: Vec<u32> = self.begun.iter().map(|run| run.first).collect();
         starts.extend(parents.iter().flatten().map(|parent| parent + 1).filter(|start| *start < total));
         starts.sort_unstable();
         starts.dedup();
@@ -221,19 +223,19 @@ impl Runs {
         let mut run = 0;
         for (index, &start) in starts.iter().enumerate() {
             let end = starts.get(index + 1).copied().unwrap_or(total);
-            let begins_run = self.runs.get(run + 1).is_some_and(|next| next.first == start);
+            let begins_run = self.begun.get(run + 1).is_some_and(|next| next.first == start);
             run += usize::from(begins_run);
             let begins_run = begins_run || index == 0;
-            let next_run = self.runs.get(run + 1);
+            let next_run = self.begun.get(run + 1);
             let ends_run = next_run.map_or(total, |next| next.first) == end;
             parent_of.push(if begins_run { parents[run].map(ending_with) } else { Some(index as u32 - 1) });
             stretches.push(Stretch {
-                start: begins_run.then_some(self.runs[run].start),
+                start: begins_run.then_some(self.begun[run].start),
                 entries: end - start,
                 end: ends_run.then(|| next_run.map_or(size, |next| next.start.offset)),
                 children: Vec::new(),
                 tip: index as u32,
-                last_id: if ends_run { std::mem::take(&mut self.runs[run].last_id) } else { String::new() },
+                last_id: if ends_run { std::mem::take(&mut self.begun[run].last_id) } else { String::new() },
             });
         }
         let roots = connect(&mut stretches, &parent_of);
@@ -243,7 +245,7 @@ impl Runs {
     /// The entry that each run continues: the latest one before it with the id that its first entry names.
     fn parents(&self, orphans: &mut Vec<u64>) -> Vec<Option<u32>> {
         let wanted: HashSet<u64> = self
-            .runs
+            .begun
             .iter()
             .filter_map(|run| match run.origin {
                 Origin::Of(id) => Some(id),
@@ -252,8 +254,8 @@ impl Runs {
             .collect();
         let mut latest = HashMap::with_capacity(wanted.len());
         let mut seen = 0;
-        let mut parents = Vec::with_capacity(self.runs.len());
-        for run in &self.runs {
+        let mut parents = Vec::with_capacity(self.begun.len());
+        for run in &self.begun {
             if !wanted.is_empty() {
                 for entry in seen..run.first {
                     let id = self.ids[entry as usize];

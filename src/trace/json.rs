@@ -15,15 +15,13 @@ pub struct LineError(pub String);
 
 impl LineError {
     pub(super) fn new(error: &serde_json::Error) -> Self {
-        Self(match error.classify() {
-            serde_json::error::Category::Eof => "not complete: the line ends in the middle of its JSON".to_owned(),
-            // serde_json appends "at line 1 column n"; the line is known and is never 1 of the file.
-            _ => {
-                let text = error.to_string();
-                let cause = text.rsplit_once(" at line ").map_or(text.as_str(), |(cause, _)| cause);
-                format!("not usable: {cause} (column {})", error.column())
-            }
-        })
+        if error.is_eof() {
+            return Self("not complete: the line ends in the middle of its JSON".to_owned());
+        }
+        // serde_json appends "at line 1 column n"; the line is known and is never 1 of the file.
+        let text = error.to_string();
+        let cause = text.rsplit_once(" at line ").map_or(text.as_str(), |(cause, _)| cause);
+        Self(format!("not usable: {cause} (column {})", error.column()))
     }
 }
 
@@ -149,6 +147,13 @@ fn plain(text: Cow<'_, str>) -> Content<'_> {
 /// A number; anything else is absent. A cost is either the number or an object with `total`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Number(pub Option<f64>);
+
+impl Number {
+    #[allow(clippy::cast_possible_truncation, reason = "saturates: what is out of range was no count")]
+    pub fn whole(self) -> Option<i64> {
+        self.0.map(|n| n as i64)
+    }
+}
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

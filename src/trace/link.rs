@@ -58,13 +58,23 @@ struct Links<'a> {
     kind: Text<'a>,
     #[serde(borrow, default)]
     id: Option<Text<'a>>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    parent_id: Option<Option<Text<'a>>>,
+    #[serde(borrow, default)]
+    parent_id: ParentId<'a>,
 }
 
-/// Tells `null` from absent.
-fn present<'de: 'a, 'a, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<Text<'a>>>, D::Error> {
-    serde::Deserialize::deserialize(from).map(Some)
+/// Tells `null` (a root) from absent (version 1).
+#[derive(Default)]
+enum ParentId<'a> {
+    #[default]
+    Absent,
+    Null,
+    Id(Text<'a>),
+}
+
+impl<'de: 'a, 'a> serde::Deserialize<'de> for ParentId<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Id))
+    }
 }
 
 fn parsed(line: &[u8]) -> Link<'_> {
@@ -73,9 +83,9 @@ fn parsed(line: &[u8]) -> Link<'_> {
         return Link::Header;
     }
     let parent = match links.parent_id {
-        None => Parent::Previous,
-        Some(None) => Parent::Root,
-        Some(Some(id)) => Parent::Of(id.0),
+        ParentId::Absent => Parent::Previous,
+        ParentId::Null => Parent::Root,
+        ParentId::Id(id) => Parent::Of(id.0),
     };
     Link::Entry { id: links.id.unwrap_or_default().0, parent }
 }

@@ -14,5 +14,5 @@ pub use event::{Event, EventKind, FileState, StopReason, Usage};
 pub use json::LineError;
 pub use link::{Link, Parent, link_of};
 pub use outline::Outline;
-pub use session_file::{EntryRead, Path, SessionHeader, read_entry};
+pub use session_file::{EntryRead, Path, read_entry};
 pub use trace_file::{TraceReader, read_case};

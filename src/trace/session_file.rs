@@ -39,16 +39,10 @@ impl Path {
 pub struct EntryRead {
     /// Id of the entry; empty in version 1 files.
     pub id: Box<str>,
-    pub header: Option<SessionHeader>,
+    /// Id of the session, on its `session` line.
+    pub session_id: Option<Box<str>>,
     /// Usage that Pi counts for the session: of messages, tools, summaries and `usage` entries.
     pub usage: Usage,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionHeader {
-    pub id: Option<String>,
-    /// 1 when the header names none, as in Pi.
-    pub version: u64,
 }
 
 /// Types that mean something here. A line of another type is none of our business, even when a field of it has an
@@ -77,8 +71,6 @@ struct Entry<'a> {
     target_id: Option<Text<'a>>,
     #[serde(borrow, default)]
     from_id: Option<Text<'a>>,
-    #[serde(default)]
-    version: Number,
 }
 
 #[derive(Deserialize)]
@@ -119,16 +111,11 @@ fn read_parsed(entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>)) -> EntryRea
     let mut read = EntryRead {
         id: entry.id.as_deref().unwrap_or_default().into(),
         usage: entry.usage.map(Usage::from).unwrap_or_default(),
-        header: None,
+        session_id: None,
     };
     let mut emit = |kind: EventKind<'_>| sink(&Event { at, agent: None, kind });
     match &*entry.kind {
-        "session" => {
-            read.header = Some(SessionHeader {
-                id: entry.id.as_deref().map(str::to_owned),
-                version: entry.version.0.map_or(1, |n| n as u64),
-            });
-        }
+        "session" => read.session_id = entry.id.as_deref().map(Box::from),
         "message" => {
             if let Some(message) = &entry.message {
                 read.usage += message.usage.map(Usage::from).unwrap_or_default();
@@ -139,7 +126,7 @@ fn read_parsed(entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>)) -> EntryRea
         "compaction" => {
             emit(EventKind::Lifecycle {
                 event: "compaction_end",
-                fields: &json(&CompactionFields { tokens_before: entry.tokens_before.0.map(|n| n as u64) }),
+                fields: &json(&CompactionFields { tokens_before: entry.tokens_before.whole() }),
             });
         }
         "branch_summary" => {
@@ -198,7 +185,7 @@ fn read_message(message: &Message<'_>, mut emit: impl FnMut(EventKind<'_>)) {
             event: "user_bash",
             fields: &json(&BashFields {
                 command: message.command.as_deref().unwrap_or_default(),
-                exit_code: message.exit_code.0.map(|n| n as i64),
+                exit_code: message.exit_code.whole(),
             }),
         }),
         _ => {}
@@ -233,7 +220,7 @@ fn joined<'b>(content: Option<&'b Content<'b>>, part: impl Fn(&'b Block<'b>) -> 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CompactionFields {
-    tokens_before: Option<u64>,
+    tokens_before: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -419,8 +406,9 @@ mod tests {
                 "{\\\"\u{fffd}\\\":\\\"\u{fffd}\\\"}",
             ),
         ] {
-            let mut seen = String::new();
-            read_entry(line, |event| seen += &format!("{:?}", event.kind)).unwrap();
+            let mut seen = Vec::new();
+            read_entry(line, |event| seen.push(format!("{:?}", event.kind))).unwrap();
+            let seen = seen.join(" ");
             assert!(seen.contains(expected), "{seen}");
         }
     }
@@ -437,12 +425,8 @@ mod tests {
     }
 
     #[test]
-    fn the_header_names_session_and_version() {
-        let header = |line: &str| read_entry(line.as_bytes(), |_| {}).unwrap().header.unwrap();
-        assert_eq!(
-            header(r#"{"type":"session","version":3,"id":"s1","timestamp":"x","cwd":"/p"}"#),
-            SessionHeader { id: Some("s1".to_owned()), version: 3 }
-        );
-        assert_eq!(header(r#"{"type":"session","id":"s1"}"#).version, 1);
+    fn the_header_names_the_session() {
+        let read = read_entry(br#"{"type":"session","version":3,"id":"s1","timestamp":"x","cwd":"/p"}"#, |_| {});
+        assert_eq!(read.unwrap().session_id.as_deref(), Some("s1"));
     }
 }

@@ -98,18 +98,19 @@ impl TraceReader {
     }
 
     fn event(&mut self, line: &Line<'_>, sink: &mut impl FnMut(&Event<'_>)) -> Result<(), LineError> {
-        fn or_empty<'b>(text: &'b Option<Text<'_>>) -> &'b str {
-            text.as_deref().unwrap_or_default()
-        }
-        let turn = line.turn.0.unwrap_or_default() as u32;
+        let turn = line.turn.whole().and_then(|turn| u32::try_from(turn).ok()).unwrap_or_default();
         let thinking;
         let files: Vec<FileState<'_>>;
         let kind = match &*line.kind {
-            "user" => EventKind::User { text: or_empty(&line.text), synthetic: line.synthetic.unwrap_or_default() },
-            "assistant" if line.partial == Some(true) => EventKind::AssistantChunk { turn, text: or_empty(&line.text) },
+            "user" => {
+                EventKind::User { text: or_empty(line.text.as_ref()), synthetic: line.synthetic.unwrap_or_default() }
+            }
+            "assistant" if line.partial == Some(true) => {
+                EventKind::AssistantChunk { turn, text: or_empty(line.text.as_ref()) }
+            }
             "assistant" => {
                 thinking = Thinking::of(line.thinking);
-                let text = or_empty(&line.text);
+                let text = or_empty(line.text.as_ref());
                 let (text, thinking) = match &thinking {
                     Thinking::IsTheText => ("", text),
                     Thinking::Own(own) => (text, &**own),
@@ -118,14 +119,14 @@ impl TraceReader {
                     turn,
                     text,
                     thinking,
-                    stop_reason: StopReason::parse(or_empty(&line.stop_reason)),
+                    stop_reason: StopReason::parse(or_empty(line.stop_reason.as_ref())),
                     usage: line.usage.map(Usage::from),
                 }
             }
             "tool_call" => EventKind::ToolCall {
                 turn,
-                call_id: or_empty(&line.call_id),
-                tool: or_empty(&line.tool),
+                call_id: or_empty(line.call_id.as_ref()),
+                tool: or_empty(line.tool.as_ref()),
                 args: line.args.map_or("{}", RawValue::get),
             },
             "tool_result" => {
@@ -133,16 +134,16 @@ impl TraceReader {
                 files = states.iter().map(|(path, hash)| FileState { path, hash }).collect();
                 EventKind::ToolResult {
                     turn,
-                    call_id: or_empty(&line.call_id),
-                    tool: or_empty(&line.tool),
-                    output: or_empty(&line.output),
+                    call_id: or_empty(line.call_id.as_ref()),
+                    tool: or_empty(line.tool.as_ref()),
+                    output: or_empty(line.output.as_ref()),
                     is_error: line.is_error.unwrap_or_default(),
                     files: &files,
                     blocked_by: line.blocked_by.as_deref(),
                 }
             }
             "file_change" => EventKind::FileChange {
-                path: or_empty(&line.path),
+                path: or_empty(line.path.as_ref()),
                 hash_before: line.hash_before.as_deref(),
                 hash_after: line.hash_after.as_deref(),
             },
@@ -158,6 +159,10 @@ impl TraceReader {
         self.last_at = self.last_at.max(at);
         self.last_at
     }
+}
+
+fn or_empty<'b>(text: Option<&'b Text<'_>>) -> &'b str {
+    text.map_or("", |text| text)
 }
 
 /// `thinking` is the thinking itself, or `true`: the text is thinking.
@@ -222,7 +227,7 @@ mod tests {
 
     fn one(line: &str) -> String {
         let mut seen = String::new();
-        TraceReader::default().read(line.as_bytes(), |event| seen += &format!("{event:?}")).unwrap();
+        TraceReader::default().read(line.as_bytes(), |event| seen = format!("{event:?}")).unwrap();
         seen
     }
 
