@@ -28,44 +28,48 @@ function lines(bytes: number, line: (number: number) => string): string {
   return text;
 }
 
-const OUTPUT_KINDS: readonly ((next: Next, bytes: number) => string)[] = [
-  // Source code.
-  (next, bytes) =>
-    lines(bytes, () => {
-      const [a, b] = [pick(next, NAMES), pick(next, NAMES)];
-      return pick(next, [
-        `\tconst ${a} = await this.${b}.get("${a}/${upTo(next, 1000)}", { timeout: ${upTo(next, 9000)} });`,
-        `\tif (${a} !== undefined && ${b}.length > 0) {`,
-        `\t\tthrow new Error(\`no ${a} for \${${b}}\`);`,
-        "\t}",
-        `\t// ${prose(next, 9)}`,
-        "",
-      ]);
-    }),
-  // A coloured test run with times.
-  (next, bytes) =>
-    lines(
-      bytes,
-      () => `\u001b[32m✓\u001b[39m ${pick(next, NAMES)} › ${prose(next, 5)} \u001b[2m(${upTo(next, 900)} ms)\u001b[22m`,
-    ),
-  // Search results.
-  (next, bytes) =>
-    lines(
-      bytes,
-      () =>
-        `src/${pick(next, NAMES)}/${pick(next, NAMES)}.ts:${upTo(next, 900)}:${upTo(next, 80)}:  return ${pick(next, NAMES)}(${pick(next, NAMES)});`,
-    ),
-  // A service log with clock times, process ids and request ids.
-  (next, bytes) =>
-    lines(
-      bytes,
-      (number) =>
-        `2026-03-0${1 + (number % 9)}T1${number % 10}:0${number % 6}:1${number % 10}.${100 + upTo(next, 900)}Z [pid ${upTo(next, 60_000)}] GET /${pick(next, NAMES)}/${upTo(next, 99)} → 200 in ${upTo(next, 400)}ms req=${Math.floor(next() * 2 ** 32).toString(16)}`,
-    ),
-  // JSON.
-  (next, bytes) =>
-    lines(bytes, () => `  "${pick(next, NAMES)}": { "version": "${upTo(next, 9)}.${upTo(next, 20)}.0", "ok": true },`),
-];
+type Kind = (next: Next, bytes: number) => string;
+
+const sourceCode: Kind = (next, bytes) =>
+  lines(bytes, () => {
+    const [a, b] = [pick(next, NAMES), pick(next, NAMES)];
+    return pick(next, [
+      `\tconst ${a} = await this.${b}.get("${a}/${upTo(next, 1000)}", { timeout: ${upTo(next, 9000)} });`,
+      `\tif (${a} !== undefined && ${b}.length > 0) {`,
+      `\t\tthrow new Error(\`no ${a} for \${${b}}\`);`,
+      "\t}",
+      `\t// ${prose(next, 9)}`,
+      "",
+    ]);
+  });
+
+/** A coloured test run with times. */
+const testRun: Kind = (next, bytes) =>
+  lines(
+    bytes,
+    () => `\u001b[32m✓\u001b[39m ${pick(next, NAMES)} › ${prose(next, 5)} \u001b[2m(${upTo(next, 900)} ms)\u001b[22m`,
+  );
+
+const searchResults: Kind = (next, bytes) =>
+  lines(
+    bytes,
+    () =>
+      `src/${pick(next, NAMES)}/${pick(next, NAMES)}.ts:${upTo(next, 900)}:${upTo(next, 80)}:  return ${pick(next, NAMES)}(${pick(next, NAMES)});`,
+  );
+
+/** Clock times, process ids and request ids. */
+const serviceLog: Kind = (next, bytes) =>
+  lines(
+    bytes,
+    (number) =>
+      `2026-03-0${1 + (number % 9)}T1${number % 10}:0${number % 6}:1${number % 10}.${100 + upTo(next, 900)}Z [pid ${upTo(next, 60_000)}] GET /${pick(next, NAMES)}/${upTo(next, 99)} → 200 in ${upTo(next, 400)}ms req=${Math.floor(next() * 2 ** 32).toString(16)}`,
+  );
+
+const json: Kind = (next, bytes) =>
+  lines(bytes, () => `  "${pick(next, NAMES)}": { "version": "${upTo(next, 9)}.${upTo(next, 20)}.0", "ok": true },`);
+
+/** Coding agents mostly read code and search it. */
+const KINDS = [sourceCode, sourceCode, sourceCode, searchResults, searchResults, testRun, serviceLog, json];
 
 /** Most outputs are short, some are files, a few are as long as Pi lets them be. */
 function outputBytes(next: Next): number {
@@ -96,7 +100,7 @@ export function writeSession(path: string, bytes: number, seed = 1): Corpus {
   const next = random(seed);
   // Bodies are taken from a pool and made distinct by a first line: generating every byte anew would take minutes.
   const pool = Array.from({ length: 600 }, (_, index) =>
-    (OUTPUT_KINDS[index % OUTPUT_KINDS.length] ?? prose)(next, outputBytes(next)),
+    (KINDS[index % KINDS.length] ?? sourceCode)(next, outputBytes(next)),
   );
   const file = openSync(path, "w");
   const corpus: Corpus = { bytes: 0, lines: 0, results: 0, loops: 0 };

@@ -10,6 +10,18 @@ import { rescan, type TwinEvent } from "./twin/detect.ts";
 import { maskNoise } from "./twin/noise.ts";
 import { digest, stripAnsi } from "./twin/text.ts";
 
+const MOMENTS = /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b|\b\d\d?:\d\d:\d\d\b/g;
+const IDS = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}\b/gi;
+
+function normalizeMessage(text: string): string {
+  return stripAnsi(text)
+    .replace(MOMENTS, "<time>")
+    .replace(IDS, "<id>")
+    .replace(/\d+/g, "<n>")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
 /** Where an incident was first told. */
 export interface TwinFinding {
   line: number;
@@ -20,6 +32,7 @@ export interface TwinFinding {
 interface Block {
   type: string;
   text?: string;
+  thinking?: string;
   id?: string;
   name?: string;
   arguments?: unknown;
@@ -32,6 +45,8 @@ export async function replayTwin(path: string, config: WatchdogConfig): Promise<
   let turn = 0;
   let lineNumber = 0;
   let stuck = false;
+  let lastBody = "";
+  let sameBodies = 0;
 
   const push = (event: TwinEvent, entryId: string) => {
     ring.push(event);
@@ -53,6 +68,16 @@ export async function replayTwin(path: string, config: WatchdogConfig): Promise<
       stuck = false;
     } else if (message.role === "assistant") {
       turn += 1;
+      const parts = (part: (block: Block) => string | undefined) =>
+        normalizeMessage((message.content as Block[]).flatMap((block) => part(block) ?? []).join("\n"));
+      const body = digest(`${parts(({ text }) => text)}\0${parts(({ thinking }) => thinking)}`);
+      if (message.stopReason !== "toolUse") {
+        sameBodies = body === lastBody ? sameBodies + 1 : 1;
+        lastBody = body;
+        if (sameBodies === config.llmRepeatThreshold) {
+          findings.push({ line: lineNumber, entryId: entry.id, rule: "repeated_llm_output" });
+        }
+      }
       for (const block of message.content as Block[]) {
         if (block.type !== "toolCall") continue;
         const { id: callId = "", name: tool = "" } = block;
