@@ -53,8 +53,16 @@ pub struct Action {
     pub polls: bool,
     /// Runs a type checker.
     pub typecheck: bool,
-    /// A shell line that changes files, packages or a repository.
+    /// Changes files, packages, a repository or a database.
     pub mutates: bool,
+    /// Has changed something also when it failed.
+    pub stops_midway: bool,
+    /// May do something: is not known to only look, check or wait.
+    pub acts: bool,
+    /// Waits by itself, so that what comes next is asked after a pause.
+    pub pauses: bool,
+    /// Hash of the paths that a shell line names; 0: none.
+    pub target: u128,
     pub edit: Option<EditShape>,
     /// Runs tests, a type check, a linter or a build.
     pub check: bool,
@@ -90,6 +98,7 @@ impl Action {
         let class = classify(tool, line.is_some());
         let understood = line.map(Line::understand);
         let path = string_argument(&value, &MAIN_ARGUMENTS[..4]).map(Arc::from);
+        let writes = line.is_none() && command::statement_writes(&value);
         Self {
             hash,
             tool: Arc::from(tool),
@@ -97,12 +106,18 @@ impl Action {
             class,
             polls: understood.as_ref().map_or_else(|| command::tool_polls(tool, &value), |line| line.polls),
             typecheck: understood.as_ref().map_or_else(|| command::is_typecheck_tool(tool), |line| line.typecheck),
-            mutates: understood.as_ref().is_some_and(|line| line.mutates),
+            mutates: understood.as_ref().map_or(writes, |line| line.mutates),
+            stops_midway: understood.as_ref().is_some_and(|line| line.stops_midway),
+            acts: understood.as_ref().map_or_else(|| writes || command::tool_acts(tool), |line| line.acts),
+            pauses: understood.as_ref().map_or_else(|| command::tool_pauses(tool), |line| line.pauses),
+            target: understood.as_ref().map_or(0, |line| line.target),
             edit: if class == ToolClass::Edit { EditShape::of(path.as_deref(), &value) } else { None },
             check: understood
                 .as_ref()
                 .map_or_else(|| command::is_check_tool(tool), |line| line.check || line.typecheck),
-            search: understood.as_ref().map_or_else(|| command::is_search_tool(tool), |line| line.searches),
+            search: understood
+                .as_ref()
+                .map_or_else(|| command::is_search_tool(tool) && !writes, |line| line.searches),
             looks: understood.as_ref().is_some_and(|line| line.looks),
             asked: match (&path, &understood) {
                 (Some(_), None) if class == ToolClass::Other && command::is_read_tool(tool) => Some(Asked::of(&value)),

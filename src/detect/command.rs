@@ -16,6 +16,14 @@ pub struct Line {
     pub searches: bool,
     /// All its commands only look.
     pub looks: bool,
+    /// Changes something also when it fails.
+    pub stops_midway: bool,
+    /// One of its commands may do something.
+    pub acts: bool,
+    /// Sleeps, or blocks until something happens.
+    pub pauses: bool,
+    /// Hash of the paths that it names; 0: none.
+    pub target: u128,
     /// Hash of the first program that does something.
     pub subject: u128,
 }
@@ -35,6 +43,11 @@ impl Line {
             understood.mutates |= words.mutates();
             understood.searches |= words.searches();
             understood.looks &= words.looks();
+            understood.pauses |= words.pauses();
+            understood.acts |= words.acts();
+            understood.stops_midway |= words.stops_midway();
+            understood.target =
+                words.paths().fold(understood.target, |sum, path| sum.wrapping_add(fast(path.as_bytes())));
             if understood.subject == 0 && !matches!(program, "cd" | "echo" | "export" | "set" | "source" | "." | "true")
             {
                 understood.subject = fast(program.as_bytes());
@@ -48,6 +61,30 @@ impl Line {
 
 /// Words of one simple command, without environment prefixes and wrappers.
 struct Words<'a>(Vec<&'a str>);
+
+/// Flags between a program and its verb that take a value in a word of its own.
+const PLACE_FLAGS: [&str; 20] = [
+    "-C",
+    "-n",
+    "-R",
+    "-c",
+    "-f",
+    "-p",
+    "-w",
+    "-H",
+    "--namespace",
+    "--context",
+    "--kubeconfig",
+    "--repo",
+    "--prefix",
+    "--manifest-path",
+    "--file",
+    "--filter",
+    "--workspace",
+    "--cwd",
+    "--dir",
+    "--project-name",
+];
 
 const WRAPPERS: [&str; 13] =
     ["sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "stdbuf", "then"];
@@ -80,9 +117,43 @@ impl<'a> Words<'a> {
         self.0.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word))
     }
 
-    /// First word after the program that is no flag.
+    /// First word after the program that is no flag, and no value of a flag that says where to work.
     fn verb(&self) -> &'a str {
-        self.0.iter().skip(1).find(|word| !word.starts_with('-')).copied().unwrap_or("")
+        let mut words = self.0.iter().skip(1);
+        while let Some(word) = words.next() {
+            if PLACE_FLAGS.contains(word) {
+                words.next();
+            } else if *word == "compose" {
+                // `docker compose up`: a program within a program.
+            } else if !word.starts_with(['-', '+']) {
+                return word;
+            }
+        }
+        ""
+    }
+
+    /// Does something, as far as is known: neither looks nor checks nor waits.
+    fn acts(&self) -> bool {
+        !(self.looks() || self.checks() || self.typechecks() || self.polls() || self.pauses())
+    }
+
+    /// Operands that look like a path.
+    fn paths(&self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().skip(1).copied().filter(|word| {
+            !word.starts_with('-') && word.contains(['/', '.']) && word.contains(|c: char| c.is_alphanumeric())
+        })
+    }
+
+    fn pauses(&self) -> bool {
+        match self.program() {
+            // Shorter than this is a breath in a busy loop.
+            "sleep" => {
+                self.verb().trim_end_matches('s').parse::<f64>().is_ok_and(|seconds| seconds >= 5.0)
+                    || self.verb().ends_with(['m', 'h'])
+            }
+            "watch" | "wait" | "inotifywait" => true,
+            _ => false,
+        }
     }
 
     fn has(&self, flags: &[&str]) -> bool {
@@ -91,14 +162,20 @@ impl<'a> Words<'a> {
 
     fn polls(&self) -> bool {
         match self.program() {
-            "sleep" | "watch" | "wait" | "curl" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs"
-            | "top" | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => {
-                true
-            }
-            "tail" => true,
+            "sleep" | "watch" | "wait" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs" | "top"
+            | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => true,
+            // Behind a pipe it only shortens what another program says.
+            "tail" => self
+                .0
+                .iter()
+                .skip(1)
+                .any(|word| !word.starts_with(['-', '+', '2', '>']) && word.parse::<u64>().is_err()),
+            "curl" => !self.sends(),
             "gh" => matches!(self.verb(), "run" | "pr" | "workflow") && !self.has(&["create", "merge", "edit"]),
             "kubectl" | "oc" => matches!(self.verb(), "get" | "rollout" | "wait" | "logs" | "describe" | "top"),
-            "docker" | "podman" => matches!(self.verb(), "ps" | "logs" | "inspect" | "stats" | "wait"),
+            "docker" | "podman" | "docker-compose" => {
+                matches!(self.verb(), "ps" | "logs" | "inspect" | "stats" | "wait")
+            }
             "systemctl" | "service" | "supervisorctl" => self.has(&["status", "is-active"]),
             "tmux" => matches!(self.verb(), "capture-pane" | "list-sessions" | "ls"),
             _ => self.has(&["--watch", "--wait"]),
@@ -208,6 +285,9 @@ impl<'a> Words<'a> {
                     | "init"
                     | "clean"
                     | "worktree"
+                    | "bisect"
+                    | "submodule"
+                    | "fetch"
             ),
             "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "apt" | "apt-get" | "brew" | "gem"
             | "composer" | "poetry" => matches!(
@@ -229,10 +309,30 @@ impl<'a> Words<'a> {
                 self.0.iter().skip(1).any(|word| word.starts_with("-i") || *word == "--in-place")
             }
             "tar" => self.0.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
-            "docker" | "podman" => matches!(self.verb(), "run" | "build" | "rm" | "start" | "stop" | "up" | "compose"),
+            "docker" | "podman" | "docker-compose" => matches!(
+                self.verb(),
+                "run" | "build" | "rm" | "start" | "stop" | "up" | "down" | "restart" | "kill" | "pull" | "create"
+            ),
             "kubectl" => matches!(self.verb(), "apply" | "delete" | "create" | "scale" | "patch"),
             _ => false,
         }
+    }
+
+    /// `curl` that does not only ask.
+    fn sends(&self) -> bool {
+        self.0.iter().skip(1).any(|word| {
+            matches!(
+                *word,
+                "POST" | "PUT" | "PATCH" | "DELETE" | "-d" | "-F" | "-T" | "--json" | "--form" | "--upload-file"
+            ) || word.starts_with("--data")
+                || matches!(*word, "-XPOST" | "-XPUT" | "-XPATCH" | "-XDELETE")
+        })
+    }
+
+    /// A `git` command that can stop midway, having changed something: at a conflict, at the next step.
+    fn stops_midway(&self) -> bool {
+        self.program() == "git"
+            && matches!(self.verb(), "rebase" | "merge" | "cherry-pick" | "am" | "revert" | "pull" | "bisect")
     }
 }
 
@@ -262,6 +362,39 @@ fn redirects_to_file(line: &str) -> bool {
 
 /// Words of a tool name that mark a call as asking how something is getting on.
 const POLL_WORDS: [&str; 8] = ["poll", "wait", "await", "sleep", "status", "monitor", "watch", "output"];
+
+/// Whether an argument is a statement of a query language that defines or changes something.
+pub fn statement_writes(args: &Value) -> bool {
+    const WRITES: [&str; 15] = [
+        "insert", "update", "delete", "create", "alter", "drop", "truncate", "merge", "grant", "revoke", "replace",
+        "begin", "commit", "rollback", "copy",
+    ];
+    ["sql", "query", "statement"].iter().filter_map(|name| args.get(*name)?.as_str()).any(|text| {
+        let mut words = text.split_whitespace();
+        let first = words.next().unwrap_or_default().trim_end_matches(';').to_ascii_lowercase();
+        // In upper case or with its object: "create table …" is a statement, "update of the docs" a question.
+        let statement = text.trim_start().starts_with(|c: char| c.is_ascii_uppercase())
+            || words.next().is_some_and(|word| {
+                matches!(word.to_ascii_lowercase().as_str(), "into" | "from" | "table" | "index" | "view" | "schema")
+            });
+        WRITES.contains(&first.as_str()) && statement
+    })
+}
+
+/// Words of a tool name that say that it does something, rather than ask.
+const ACT_WORDS: [&str; 26] = [
+    "click", "press", "type", "fill", "scroll", "send", "set", "update", "create", "delete", "insert", "execute",
+    "run", "apply", "navigate", "move", "rename", "add", "remove", "upload", "save", "submit", "drag", "tap", "swipe",
+    "key",
+];
+
+pub fn tool_acts(tool: &str) -> bool {
+    words_of_name(tool).any(|word| ACT_WORDS.contains(&word.as_str()))
+}
+
+pub fn tool_pauses(tool: &str) -> bool {
+    words_of_name(tool).any(|word| matches!(word.as_str(), "sleep" | "wait" | "await"))
+}
 
 /// A tool that is no shell: polls by its own name, or because it is asked to.
 pub fn tool_polls(tool: &str, args: &Value) -> bool {

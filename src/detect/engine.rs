@@ -57,6 +57,8 @@ pub struct Engine {
     epoch: u64,
     /// A message that might still ask for tools.
     message: Option<Open>,
+    /// The latest step was a wait.
+    paused: bool,
     interventions: Interventions,
     /// Made when the first piece of a stream comes; it is large, and most agents of a replay have none.
     stream: Option<Box<Streamed>>,
@@ -82,6 +84,7 @@ impl Engine {
             latest: Memory::new(REMEMBERED),
             epoch: 0,
             message: None,
+            paused: false,
             interventions: Interventions::default(),
             stream: None,
             news: 0,
@@ -155,7 +158,7 @@ impl Engine {
                     self.world_changed(at, &mut out);
                 }
             }
-            EventKind::Lifecycle { event, .. } => self.lifecycle(at, event, &mut out),
+            EventKind::Lifecycle { event, fields } => self.lifecycle(at, event, fields, &mut out),
         }
         out
     }
@@ -350,8 +353,12 @@ impl Engine {
         out.action = Some(Arc::clone(action));
         let Answer { said, is_error } = answer;
         let progress = self.history.take(action, said.outcome, is_error, files);
+        let after_pause = std::mem::replace(&mut self.paused, action.pauses);
+        let asks = !action.acts && !action.check && action.class != ToolClass::Edit;
         let step = Step {
             action: Arc::clone(action),
+            polls: action.polls || asks && (said.unfinished || after_pause),
+            waited: action.pauses || after_pause,
             outcome: said.outcome,
             shape: said.shape,
             is_error,
@@ -408,7 +415,7 @@ impl Engine {
         out.findings.extend(over);
     }
 
-    fn lifecycle(&mut self, at: f64, event: &str, out: &mut Observed) {
+    fn lifecycle(&mut self, at: f64, event: &str, fields: &str, out: &mut Observed) {
         match event {
             // What came since the last finished turn is sent again.
             "provider_retry" => {
@@ -428,7 +435,10 @@ impl Engine {
             }
             "compaction_start" => self.finish_message(at, out),
             "compaction_end" => {
-                self.interventions.compaction(&self.config, at, &mut out.findings);
+                // A person who compacts knows why.
+                if reason_of(fields).as_deref() != Some("manual") {
+                    self.interventions.compaction(&self.config, at, &mut out.findings);
+                }
                 self.tell(at, Happening::Compacted, out);
             }
             "auto_retry_start" => self.interventions.retry(at, &mut out.findings),
@@ -508,6 +518,15 @@ impl Engine {
         self.tell(at, what, &mut out);
         out
     }
+}
+
+/// The `reason` among the fields of a lifecycle event.
+fn reason_of(fields: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Fields {
+        reason: Option<String>,
+    }
+    serde_json::from_str::<Fields>(fields).ok()?.reason
 }
 
 /// The message that is being written.

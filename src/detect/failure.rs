@@ -1,5 +1,9 @@
 //! What kind of failure a failed result is, and whether a successful one is an empty answer.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::text::{error_class, fast};
 
 /// Bytes of an output that are looked at for its error; error texts stand at the beginning or at the end.
@@ -117,6 +121,25 @@ pub fn is_empty_answer(output: &str) -> bool {
         .iter()
         .any(|none| text.strip_prefix(none).is_some_and(|rest| things.iter().any(|thing| rest.starts_with(thing))));
     bare || counted || text.starts_with("no matches")
+}
+
+/// Longest answer that can mean "not yet".
+const NOT_YET: usize = 300;
+
+/// Whether a brief answer says that what was asked for is still under way: the question was a poll, whatever its name.
+pub fn is_unfinished(output: &str) -> bool {
+    static UNFINISHED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?ix) \b (?:is|are|still|currently) \s (?:still \s)? (?:running|working|pending|processing|in \s progress|queued) \b
+              | \b not \s (?:yet \s)? (?:ready|finished|complete|completed|done) \b
+              | \b (?:status|state) "? \s* [:=] \s* "? (?:running|pending|queued|in[_\ ]progress|processing|waiting) \b
+              | ^ \W* (?:running|pending|queued|in[_\ ]progress|processing|waiting) (?: \s* \(? [\d.]+ \s* % \)? )? \W* $
+              | \b check \s back \b"#,
+        )
+        .expect("a valid pattern")
+    });
+    let text = output.trim();
+    text.len() <= NOT_YET && UNFINISHED.is_match(text)
 }
 
 /// What a failing check says, with places masked (an edit moves lines) and everything else kept: a new count or

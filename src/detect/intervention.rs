@@ -6,7 +6,7 @@ use super::evidence::LoopCost;
 use super::failure::Kind as FailureKind;
 use super::incident::{Finding, Severity};
 use super::progress::pair;
-use super::round::Step;
+use super::round::{PATIENCE_MS, Step};
 use super::speech::Speech;
 use crate::policy::Config;
 use crate::text::fast;
@@ -104,6 +104,7 @@ pub struct Interventions {
     retries: Count,
     polls: Count,
     poll: u128,
+    polled_at: f64,
     denied: Count,
     /// What was refused last: the tool.
     refused: u128,
@@ -139,13 +140,15 @@ impl Interventions {
         if step.news || step.world {
             self.compactions = Count::default();
         }
-        if step.action.polls {
+        if step.polls {
             let poll = step.hash();
             if poll != self.poll {
                 self.poll = poll;
                 self.polls = Count::default();
             }
-            if self.polls.hit(PATIENT_POLLS) {
+            let waited = step.waited || step.called_at - self.polled_at >= PATIENCE_MS;
+            self.polled_at = step.at;
+            if !waited && self.polls.hit(PATIENT_POLLS) {
                 let reason = format!(
                     "{} polls with the same answer: a wait that blocks until something happens would cost one",
                     self.polls.value

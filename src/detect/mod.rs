@@ -40,6 +40,8 @@ mod failure;
 mod gist;
 mod incident;
 pub mod intervention;
+#[cfg(test)]
+mod intervention_tests;
 mod lines;
 mod memory;
 mod outcome;

@@ -1,6 +1,6 @@
 //! What a result says, as hashes and marks. Needs no history, so that it can be computed on any thread.
 
-use super::failure::{Failure, check_signature, is_empty_answer};
+use super::failure::{Failure, check_signature, is_empty_answer, is_unfinished};
 use super::progress::pair;
 use crate::text::{fast, mask};
 
@@ -27,6 +27,8 @@ pub struct Said {
     pub failure: Option<Failure>,
     /// See [`is_empty_answer`].
     pub empty: bool,
+    /// See [`is_unfinished`].
+    pub unfinished: bool,
     /// For failures: see [`check_signature`].
     pub signature: u128,
     /// Lines of the output.
@@ -42,6 +44,7 @@ impl Said {
             outage: is_outage(output, is_error),
             failure: if is_error { Failure::of(output) } else { None },
             empty: is_empty_answer(output),
+            unfinished: !is_error && is_unfinished(output),
             signature: if is_error { MASKED.with_borrow_mut(|masked| check_signature(output, masked)) } else { 0 },
             lines: memchr::memchr_iter(b'\n', output.as_bytes()).count() as u64 + 1,
         }

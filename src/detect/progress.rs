@@ -52,15 +52,15 @@ impl History {
             reverted |= !new && before != state;
         }
         let world = match action.class {
-            _ if is_error => false,
+            // A rebase that stops at the next conflict has applied a commit.
+            _ if is_error => action.stops_midway && news,
             ToolClass::Edit if !files.is_empty() => changed,
             ToolClass::Edit => {
                 let (new, back) = self.judge_edit(action);
                 reverted = back;
                 new
             }
-            ToolClass::Shell => changed || (action.mutates && news),
-            ToolClass::Other => changed,
+            ToolClass::Shell | ToolClass::Other => changed || (action.mutates && news),
         };
         Progress { news, world, reverted: reverted && !is_error }
     }

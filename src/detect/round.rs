@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::action::Action;
 use crate::trace::Usage;
 
+/// Polls that lie so far apart wait; milliseconds.
+pub const PATIENCE_MS: f64 = 20_000.0;
+
 /// One call and what came of it.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -16,6 +19,11 @@ pub struct Step {
     pub is_error: bool,
     /// What kind of failure it was; `None` for successes and for failures without a word.
     pub error: Option<super::failure::Failure>,
+    /// Asks how something that runs by itself is getting on: by what it is, by its answer, or because it was waited
+    /// for.
+    pub polls: bool,
+    /// Waited itself, or was asked after a wait.
+    pub waited: bool,
     /// The answer says that there is nothing: an empty output, an empty list, "no matches".
     pub empty: bool,
     /// For a check that failed: what failed, with line numbers masked and counts kept.
@@ -62,6 +70,8 @@ pub struct Round {
     pub world: bool,
     /// Every call polls.
     pub polls: bool,
+    /// A call waited, or was asked after a wait.
+    pub waited: bool,
     pub outage: bool,
     /// For people: the key of the first call.
     pub command: Option<Arc<str>>,
@@ -89,7 +99,8 @@ impl Round {
         }
         self.news |= step.news;
         self.world |= step.world;
-        self.polls &= step.action.polls;
+        self.polls &= step.polls;
+        self.waited |= step.waited;
         self.outage |= step.outage;
         if self.command.is_none() {
             self.command = Some(Arc::clone(&step.action.key));

@@ -49,7 +49,11 @@ impl Story {
     }
 
     pub fn lifecycle(&mut self, event: &str) -> &mut Self {
-        self.tell(&EventKind::Lifecycle { event, fields: "{}" });
+        self.lifecycle_with(event, "{}")
+    }
+
+    pub fn lifecycle_with(&mut self, event: &str, fields: &str) -> &mut Self {
+        self.tell(&EventKind::Lifecycle { event, fields });
         self
     }
 

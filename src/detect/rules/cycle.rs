@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Context, Happening, Rule};
+use crate::detect::round::PATIENCE_MS;
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 
 const MAX_PERIOD: usize = 8;
@@ -17,6 +18,7 @@ struct Past {
     signature: u128,
     actions: Vec<u128>,
     polls: bool,
+    waited: bool,
     at: f64,
     command: Option<Arc<str>>,
 }
@@ -81,9 +83,16 @@ impl Cycle {
             signature: round.signature,
             actions: round.actions.clone(),
             polls: round.polls,
+            waited: round.waited,
             at: context.now,
             command: round.command.clone(),
         });
+    }
+
+    /// Whether time was left for something to happen within the latest lap of polls.
+    fn waits(&self, period: usize, now: f64) -> bool {
+        let before = self.past.iter().rev().nth(period).map_or(now, |round| round.at);
+        now - before >= PATIENCE_MS || self.past.iter().rev().take(period).any(|round| round.waited)
     }
 
     /// The smallest period that explains the run; a plain repetition (period 1) is another rule's.
@@ -99,9 +108,13 @@ impl Cycle {
                 continue;
             }
             let lap = self.past.iter().rev().take(period);
+            let polls = lap.clone().all(|round| round.polls);
+            if polls && self.waits(period, context.now) {
+                return;
+            }
             let laps_wanted = context.config.cycle_threshold.max(2);
             let wanted = match context.config.polling_threshold {
-                polling if lap.clone().all(|round| round.polls) => laps_wanted.max(polling),
+                polling if polls => laps_wanted.max(polling),
                 _ => laps_wanted,
             };
             if laps < wanted {

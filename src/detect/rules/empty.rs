@@ -44,7 +44,7 @@ impl Empty {
             let report = self.searches.report(threshold, EvidenceType::EmptyResults, 4, what, step.at);
             reports.extend(report.map(|report| report.about(action)));
         }
-        if !action.looks || action.polls {
+        if !action.looks || step.polls {
             self.same.clear();
             return;
         }

@@ -10,13 +10,10 @@ use std::sync::Arc;
 use super::{Context, Happening, Rule, times};
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use crate::detect::memory::Memory;
-use crate::detect::round::Step;
+use crate::detect::round::{PATIENCE_MS, Step};
 
 /// Actions remembered per agent, at least.
 const REMEMBERED: usize = 1024;
-
-/// Polls that lie so far apart wait; milliseconds.
-const PATIENCE_MS: f64 = 20_000.0;
 
 /// Rounds with news between two equal steps after which the second is no repetition but a new look.
 const LONG_AGO: u64 = 10;
@@ -100,7 +97,7 @@ impl Repeat {
                 ..Streak::default()
             };
         } else if round != streak.last_round {
-            let waits = step.action.polls && step.called_at - streak.last_at >= PATIENCE_MS;
+            let waits = step.polls && (step.waited || step.called_at - streak.last_at >= PATIENCE_MS);
             if !waits {
                 streak.count += 1;
             }
@@ -113,7 +110,7 @@ impl Repeat {
         streak.news_before = news;
 
         let base = context.config.repeat_threshold;
-        let threshold = if step.action.polls {
+        let threshold = if step.polls {
             base.max(context.config.polling_threshold)
         } else if news > streak.news_at_start && streak.interleaved {
             base * 2
@@ -123,7 +120,7 @@ impl Repeat {
         let changing = context.config.changing_output_threshold;
         if base > 0 && streak.count >= threshold.max(2) {
             report_same(step, streak, threshold, reports);
-        } else if changing > 0 && streak.changes >= changing.max(2) && !step.action.polls {
+        } else if changing > 0 && streak.changes >= changing.max(2) && !step.polls {
             reports.push(Report {
                 evidence: Evidence {
                     kind: EvidenceType::RepeatedCommand,
