@@ -53,7 +53,9 @@ export function createLifecycle(
 
   const ticker = createTicker(() =>
     guard.run("a timer", () => {
-      if (watch?.session.observing) signal(watch.session, store.tick(watch.session.handle, now()));
+      // A session that was disposed in mid-run says nothing of it; its timer must not outlive it.
+      if (watch?.session.disposed) close("stopped");
+      else if (watch?.session.observing) signal(watch.session, store.tick(watch.session.handle, now()));
     }),
   );
 
@@ -81,7 +83,9 @@ export function createLifecycle(
     if (main !== undefined && !session.isMain) resignAsMain();
     const { enabled, debug, idleNoProgressSec } = session.config;
     showTools(enabled);
-    ticker.set(working && enabled ? tickEvery(idleNoProgressSec) : 0);
+    // What is not observed is not seen to end either.
+    if (!enabled) working = false;
+    ticker.set(working ? tickEvery(idleNoProgressSec) : 0);
     if (off && enabled) showOff(session.ctx, undefined);
     chip.update();
     off = !enabled;
@@ -139,10 +143,13 @@ export function createLifecycle(
     ticker.set(0);
     working = false;
     resignAsMain();
-    if (watch === null) return;
-    chip.clear();
-    console.clear();
-    watch.session.close(status);
+    const session = watch?.session;
+    if (session === undefined) return;
+    if (!session.disposed) {
+      chip.clear();
+      console.clear();
+    }
+    session.close(status);
     watch = null;
     runtime.session = null;
   }

@@ -27,7 +27,7 @@ export interface WatchedSession {
   backends: SubagentBackend[];
 }
 
-/** The library, loaded once the addon is known to be there: no part may import it by value on its own. */
+/** The library. Nothing that index.ts imports may import it by value: without the addon that would end Pi. */
 export type Native = typeof import("../index.js");
 
 /** One extension instance. `session` is null before `session_start` and after `session_shutdown`. */

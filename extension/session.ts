@@ -89,6 +89,15 @@ export class Session implements WatchedSession {
     return this.#parent === undefined;
   }
 
+  /** Pi has let go of the session; nothing of it may be used any more. */
+  get disposed(): boolean {
+    try {
+      return this.ctx.mode === undefined;
+    } catch {
+      return true;
+    }
+  }
+
   get observing(): boolean {
     return this.#open && this.config.enabled;
   }

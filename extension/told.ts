@@ -19,7 +19,7 @@ export function tellOnce(ctx: ExtensionContext, sentences: readonly string[]): v
   const fresh = sentences.map((sentence) => oneLine(sentence, MAX_CHARS)).filter((sentence) => !before.has(sentence));
   if (fresh.length === 0) return;
   for (const sentence of fresh) before.add(sentence);
-  if (ctx.hasUI) ctx.ui.notify(`Watchdog: ${fresh.join("\n")}`, "warning");
+  if (ctx.hasUI) ctx.ui.notify(["Watchdog:", ...fresh].join(fresh.length > 1 ? "\n" : " "), "warning");
   else for (const sentence of fresh) console.error(`pi-watchdog-supervisor: ${sentence}`);
 }
 
