@@ -29,13 +29,32 @@ export class CleanupStack implements Scope {
   }
 }
 
-const running = new Set<ChildProcess>();
+const last = new Set<() => void>();
 process.on("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const undo of [...last].reverse()) undo();
 });
+// The test runner ends its files by a signal, which by itself is an end without "exit".
+for (const [signal, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+  ["SIGHUP", 1],
+] as const) {
+  process.once(signal, () => process.exit(128 + number));
+}
+
+/**
+ * Something that must also be undone when this process ends early and no cleanup runs; synchronous. Returns what takes
+ * it back, for when it was undone in order.
+ */
+export function atExit(undo: () => void): () => void {
+  last.add(undo);
+  return () => last.delete(undo);
+}
 
 /** Sees to it that the child does not outlive this process. */
 export function adopt(child: ChildProcess): void {
-  running.add(child);
-  child.once("exit", () => running.delete(child));
+  child.once(
+    "exit",
+    atExit(() => child.kill("SIGKILL")),
+  );
 }

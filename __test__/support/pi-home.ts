@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Scope } from "./cleanup.ts";
+import { atExit, type Scope } from "./cleanup.ts";
 import { APIS, type Api, type ModelServer } from "./model-server.ts";
 
 export const REPOSITORY = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -43,7 +43,12 @@ export class PiHome {
   constructor(server: ModelServer, scope: Scope, options: HomeOptions = {}) {
     this.#options = options;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "watchdog-test-")));
-    scope.after(() => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 }));
+    const remove = () => rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+    const removed = atExit(remove);
+    scope.after(() => {
+      remove();
+      removed();
+    });
     this.agentDir = join(this.root, "agent");
     this.cwd = join(this.root, "work");
     const temporary = join(this.root, "tmp");

@@ -3,7 +3,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Scope } from "./cleanup.ts";
+import { atExit, type Scope } from "./cleanup.ts";
 import type { Api } from "./model-server.ts";
 import { type PiHome, piCli } from "./pi-home.ts";
 import { poll } from "./wait.ts";
@@ -30,10 +30,19 @@ export interface TuiOptions {
 export class PiTui {
   readonly #socket: string;
   readonly #env: NodeJS.ProcessEnv;
+  /** The tmux server is no child of this process and would outlive it. */
+  readonly #closed: () => void;
 
   private constructor(home: PiHome) {
     this.#socket = join(home.root, `tmux-${process.hrtime.bigint()}`);
     this.#env = home.env;
+    this.#closed = atExit(() => {
+      try {
+        execFileSync("tmux", ["-S", this.#socket, "kill-server"], { stdio: "ignore" });
+      } catch {
+        // It has ended before.
+      }
+    });
   }
 
   static async start(home: PiHome, scope: Scope, options: TuiOptions = {}): Promise<PiTui> {
@@ -100,6 +109,7 @@ export class PiTui {
 
   async close(): Promise<void> {
     await this.#tmux("kill-server").catch(() => {}); // no server any more: nothing to end
+    this.#closed();
   }
 
   async #tmux(...args: string[]): Promise<string> {
