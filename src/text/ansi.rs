@@ -35,10 +35,13 @@ pub fn strip_to(text: &str, limit: usize) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let cut = text.floor_char_boundary(limit);
     let line = memchr::memchr(b'\n', &bytes[cut..]).map_or(bytes.len(), |length| cut + length);
-    match next_special(&bytes[..cut], 0) {
-        // The rest of the line matters only if it overwrites the line.
-        None if cut == bytes.len() || memchr::memchr(b'\r', &bytes[cut..line]).is_none() => Cow::Borrowed(&text[..cut]),
-        first => Cow::Owned(strip_from(text, first.unwrap_or(cut), limit)),
+    // With the character across the limit: as a C1 control it takes no room.
+    let first = next_special(&bytes[..text.ceil_char_boundary(limit)], 0);
+    // The rest of the line matters only if it overwrites the line.
+    let first = first.or_else(|| memchr::memchr(b'\r', &bytes[cut..line]).and_then(|_| next_special(bytes, cut)));
+    match first {
+        None => Cow::Borrowed(&text[..cut]),
+        Some(first) => Cow::Owned(strip_from(text, first, limit)),
     }
 }
 
@@ -68,7 +71,6 @@ fn strip_from(text: &str, first: usize, limit: usize) -> String {
 struct Screen {
     out: String,
     limit: usize,
-    line_start: usize,
     /// A carriage return came and nothing behind it yet.
     returned: bool,
     /// The limit is reached on the current line, which may still be overwritten.
@@ -80,7 +82,7 @@ struct Screen {
 impl Screen {
     fn new(limit: usize, length: usize) -> Self {
         let out = String::with_capacity(limit.min(length));
-        Self { out, limit, line_start: 0, returned: false, full: false, done: false }
+        Self { out, limit, returned: false, full: false, done: false }
     }
 
     fn print(&mut self, segment: &str) {
@@ -89,18 +91,16 @@ impl Screen {
         }
         if self.returned {
             if !segment.starts_with('\n') {
-                self.out.truncate(self.line_start);
+                // Sought only now: most text has no carriage return, and what is passed over here is dropped.
+                let line_start = memchr::memrchr(b'\n', self.out.as_bytes()).map_or(0, |newline| newline + 1);
+                self.out.truncate(line_start);
                 self.full = false;
             }
             self.returned = false;
         }
         let room = if self.full { 0 } else { self.limit - self.out.len() };
         let fits = segment.floor_char_boundary(room);
-        let base = self.out.len();
         self.out.push_str(&segment[..fits]);
-        if let Some(newline) = memchr::memrchr(b'\n', &segment.as_bytes()[..fits]) {
-            self.line_start = base + newline + 1;
-        }
         if fits < segment.len() {
             self.full = true;
             self.done = memchr::memchr(b'\n', &segment.as_bytes()[fits..]).is_some();
@@ -116,27 +116,53 @@ const fn special(byte: u8) -> bool {
 
 fn next_special(bytes: &[u8], from: usize) -> Option<usize> {
     const BLOCK: usize = 64;
+    /// Coloured text has its next sequence a few words on; only behind that whole blocks pay.
+    const NEAR: usize = 32;
     let mut at = from;
+    let mut near = from + NEAR;
     loop {
         // Branch-free over a block, so that the compiler can use vector compares.
-        while let Some(block) = bytes.get(at..at + BLOCK) {
+        while at >= near
+            && let Some(block) = bytes.get(at..at + BLOCK)
+        {
             if block.iter().fold(false, |hit, &byte| hit | special(byte)) {
+                near = at + BLOCK;
                 break;
             }
             at += BLOCK;
         }
-        let end = bytes.len().min(at + BLOCK);
-        for position in at..end {
-            let byte = bytes[position];
-            if special(byte) && (byte != C2 || matches!(bytes.get(position + 1), Some(0x80..=0x9f))) {
+        let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        let mut hits = suspects(u64::from_le_bytes(*chunk));
+        while hits != 0 {
+            let position = at + (hits.trailing_zeros() / 8) as usize;
+            if begins(bytes, position) {
                 return Some(position);
             }
+            hits &= hits - 1;
         }
-        if end == bytes.len() {
-            return None;
-        }
-        at = end;
+        at += 8;
     }
+    (at.min(bytes.len())..bytes.len()).find(|&position| begins(bytes, position))
+}
+
+/// Whether something to remove begins at `at`.
+fn begins(bytes: &[u8], at: usize) -> bool {
+    special(bytes[at]) && (bytes[at] != C2 || matches!(bytes.get(at + 1), Some(0x80..=0x9f)))
+}
+
+/// The high bits of those of eight bytes that may be [`special`]: control characters (newline and tab among them), `DEL`
+/// and [`C2`]. No carry passes from one byte to the next.
+const fn suspects(eight: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW: u64 = ONES * 0x7f;
+    const HIGH: u64 = ONES * 0x80;
+    const fn not_zero(eight: u64) -> u64 {
+        ((eight & LOW) + LOW) | eight
+    }
+    let control = !(((eight & LOW) + ONES * 0x60) | eight);
+    let del = !not_zero(eight ^ (ONES * DEL as u64));
+    let c2 = !not_zero(eight ^ (ONES * C2 as u64));
+    (control | del | c2) & HIGH
 }
 
 /// `at` is an `ESC`; the position behind its sequence.

@@ -56,6 +56,9 @@ fn error_line(text: &str) -> Option<&str> {
 
 /// What a shell tool adds to the output of any command that fails.
 fn is_exit_status(line: &str) -> bool {
+    if line.len() > 100 {
+        return false;
+    }
     let lower = line.to_ascii_lowercase();
     let said = ["exited with", "exit code", "exit status", "exit "].iter().any(|word| lower.contains(word));
     let code = lower.trim_end_matches([')', '.', ']']).bytes().last().is_some_and(|byte| byte.is_ascii_digit());
@@ -63,10 +66,34 @@ fn is_exit_status(line: &str) -> bool {
 }
 
 /// Beginnings of words that report an error. English, as the programs that agents run.
-const WORDS: [&str; 28] = [
-    "error", "exception", "fail", "fatal", "panic", "cannot", "can't", "couldn't", "denied", "refused", "timeout",
-    "timed", "invalid", "unable", "undefined", "unexpected", "unknown", "unrecognized", "missing", "forbidden",
-    "unauthorized", "abort", "segmentation", "killed", "conflict", "unresolved", "mismatch", "not",
+const WORDS: [&str; 27] = [
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "panic",
+    "cannot",
+    "can't",
+    "couldn't",
+    "denied",
+    "refused",
+    "timeout",
+    "timed",
+    "invalid",
+    "unable",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unrecognized",
+    "missing",
+    "forbidden",
+    "unauthorized",
+    "abort",
+    "segmentation",
+    "killed",
+    "conflict",
+    "unresolved",
+    "mismatch",
 ];
 /// What `not` must be followed by to report an error.
 const NOT: [&str; 6] = ["found", "ok", "permitted", "allowed", "exist", "recognized"];
@@ -79,13 +106,12 @@ fn reports_error(line: &str) -> bool {
     let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).peekable();
     let mut before = "";
     while let Some(word) = words.next() {
-        let lower = word.to_ascii_lowercase();
-        let reports = if lower == "not" {
+        let reports = if word.eq_ignore_ascii_case("not") {
             words.peek().is_some_and(|next| NOT.iter().any(|end| starts(next, end)))
-        } else if lower == "no" {
+        } else if word.eq_ignore_ascii_case("no") {
             words.peek().is_some_and(|next| starts(next, "such"))
         } else {
-            WORDS.iter().any(|begin| *begin != "not" && lower.starts_with(begin))
+            WORDS.iter().any(|begin| starts(word, begin))
                 || word.ends_with("Error")
                 || word.ends_with("Exception")
                 || is_errno(word)
@@ -101,7 +127,7 @@ fn reports_error(line: &str) -> bool {
 }
 
 fn starts(word: &str, begin: &str) -> bool {
-    word.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin))
+    word.as_bytes().get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin.as_bytes()))
 }
 
 /// `ENOENT`, `ECONNREFUSED`, `EACCES`.
@@ -155,8 +181,20 @@ fn is_code(before: &str, number: &str, after: &str) -> bool {
 }
 
 const HTTP_REASONS: [&str; 14] = [
-    "bad request", "unauthorized", "forbidden", "not found", "method", "request timeout", "conflict", "gone",
-    "too many", "internal", "bad gateway", "service unavailable", "gateway", "client error",
+    "bad request",
+    "unauthorized",
+    "forbidden",
+    "not found",
+    "method",
+    "request timeout",
+    "conflict",
+    "gone",
+    "too many",
+    "internal",
+    "bad gateway",
+    "service unavailable",
+    "gateway",
+    "client error",
 ];
 
 #[cfg(test)]
@@ -171,14 +209,29 @@ mod tests {
     #[test]
     fn the_first_error_line_is_the_class() {
         for (output, expected) in [
-            ("> app@1.0.0 build\n> tsc\n\nsrc/a.ts(14,7): error TS2322: no\nsrc/b.ts(1,1): error TS1: x", "src/a.ts(<n>,<n>): error TS2322: no"),
-            ("  Cell In[4], line 49\n    x = (\n        ^\nSyntaxError: incomplete input", "SyntaxError: incomplete input"),
+            (
+                "> app@1.0.0 build\n> tsc\n\nsrc/a.ts(14,7): error TS2322: no\nsrc/b.ts(1,1): error TS1: x",
+                "src/a.ts(<n>,<n>): error TS2322: no",
+            ),
+            (
+                "  Cell In[4], line 49\n    x = (\n        ^\nSyntaxError: incomplete input",
+                "SyntaxError: incomplete input",
+            ),
             ("running 3 tests\ntest a ... ok\ntest b ... FAILED\n", "test b ... FAILED"),
             ("0 errors, 2 warnings\nfatal: not a git repository", "fatal: not a git repository"),
-            ("ENOENT: no such file or directory, access 'a.json'", "ENOENT: no such file or directory, access 'a.json'"),
+            (
+                "ENOENT: no such file or directory, access 'a.json'",
+                "ENOENT: no such file or directory, access 'a.json'",
+            ),
             ("✓ one\n✗ two (expected 10, got 11)", "✗ two (expected <n>, got <n>)"),
-            ("\x1b[31mbash: foo: command not found\x1b[0m\n\nCommand exited with code 127", "bash: foo: command not found"),
-            ("Traceback (most recent call last):\n  File \"error.py\", line 3, in <module>\n    main()\nValueError: bad state at a.py:12", "ValueError: bad state at a.py:<n>"),
+            (
+                "\x1b[31mbash: foo: command not found\x1b[0m\n\nCommand exited with code 127",
+                "bash: foo: command not found",
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"error.py\", line 3, in <module>\n    main()\nValueError: bad state at a.py:12",
+                "ValueError: bad state at a.py:<n>",
+            ),
         ] {
             assert_eq!(class(output), expected, "{output:?}");
         }

@@ -13,3 +13,35 @@ pub use digest::{HashedOutput, fast, hash_output, sha256_hex};
 pub use error_class::error_class;
 pub use noise::{mask, normalize_command, normalize_message};
 pub use preview::{preview, quote};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Outputs of binaries come as bytes that are no UTF-8.
+        #[test]
+        fn any_bytes_survive_every_function(
+            bytes in prop::collection::vec(
+                prop_oneof![any::<u8>(), prop::sample::select(b"\x1b[]\r\n0123:./-<tmpP_\\".to_vec())],
+                0..300,
+            ),
+            limit in 0..200_usize,
+        ) {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut masked = String::new();
+            super::mask(&text, &mut masked);
+            let mut again = String::new();
+            super::mask(&masked, &mut again);
+            prop_assert_eq!(&again, &masked);
+            super::normalize_message(&text);
+            super::error_class(&text);
+            super::preview(&text, 3);
+            super::quote(&text, limit, 4);
+            let hashed = super::hash_output(&text, limit, 2);
+            prop_assert_eq!(hashed.hash.len(), 64);
+            let command = super::normalize_command(&text);
+            prop_assert_eq!(super::normalize_command(&command), command);
+        }
+    }
+}

@@ -24,7 +24,7 @@ pub fn check(key: &Key, value: &Value) -> Checked {
         Shape::Integer { min, max } => integer(value, *min, *max),
         Shape::Seconds { min, max } => match value.as_f64().filter(|number| number.is_finite()) {
             None => Checked::Bad("a number of seconds".to_owned()),
-            Some(number) => within(number, number.clamp(*min, *max), whole(*min), whole(*max)),
+            Some(number) => within(number, number.clamp(*min, *max), &whole(*min), &whole(*max)),
         },
     }
 }
@@ -47,10 +47,10 @@ fn integer(value: &Value, min: u32, max: u32) -> Checked {
     let Some(number) = value.as_f64().filter(|number| number.is_finite() && number.fract() == 0.0) else {
         return Checked::Bad("a whole number".to_owned());
     };
-    within(number, number.clamp(f64::from(min), f64::from(max)), json!(min), json!(max))
+    within(number, number.clamp(f64::from(min), f64::from(max)), &json!(min), &json!(max))
 }
 
-fn within(given: f64, clamped: f64, min: Value, max: Value) -> Checked {
+fn within(given: f64, clamped: f64, min: &Value, max: &Value) -> Checked {
     #[expect(clippy::float_cmp, reason = "clamp returns the very value unless it changes it")]
     if given == clamped {
         Checked::Good(whole(given))

@@ -22,6 +22,7 @@ pub use schema::schema;
 /// Effective values; every threshold of 0 disables its rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of a user's file, not states")]
 pub struct Config {
     pub enabled: bool,
     pub rescue_message: String,

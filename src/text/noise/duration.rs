@@ -14,6 +14,14 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
         return None;
     }
     let number = amount(view, at)?;
+    // A unit follows, at once or behind a blank.
+    let next = view.at(number);
+    let unit = view.at(number + 1);
+    match next {
+        b'a'..=b'z' | b'A'..=b'Z' | b'%' | 0x80.. => {}
+        b' ' if unit.is_ascii_alphabetic() || unit >= 0x80 => {}
+        _ => return None,
+    }
     let hit = |end, kind| Some(Hit { start: at, end, kind });
     if let Some(end) = span(view, at, number) {
         return hit(end, Kind::Duration);
@@ -29,12 +37,12 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
 
 /// The end of `12`, `1,234` or `3.41`; none for `1.2.3`.
 fn amount(view: &View, at: usize) -> Option<usize> {
-    let mut end = view.number(at).0;
-    while view.at(end) == b',' && view.digits(end + 1, 3).is_some() && end - at <= 15 {
+    let mut end = view.digits(at);
+    while view.at(end) == b',' && view.digits(end + 1) == end + 4 && end - at <= 15 {
         end += 4;
     }
     if view.at(end) == b'.' && view.at(end + 1).is_ascii_digit() {
-        end = view.number(end + 1).0;
+        end = view.digits(end + 1);
         if view.at(end) == b'.' && view.at(end + 1).is_ascii_digit() {
             return None;
         }
@@ -55,34 +63,22 @@ enum Unit {
 }
 
 /// Words that stand behind a number with or without a space.
-const WORDS: [(&str, Unit); 23] = [
-    ("hours", Unit::Hour),
-    ("hour", Unit::Hour),
-    ("hrs", Unit::Hour),
-    ("hr", Unit::Hour),
-    ("minutes", Unit::Minute),
-    ("minute", Unit::Minute),
-    ("mins", Unit::Minute),
-    ("min", Unit::Minute),
-    ("seconds", Unit::Second),
-    ("second", Unit::Second),
-    ("secs", Unit::Second),
-    ("sec", Unit::Second),
-    ("milliseconds", Unit::Milli),
-    ("millisecond", Unit::Milli),
-    ("millis", Unit::Milli),
-    ("msecs", Unit::Milli),
-    ("msec", Unit::Milli),
-    ("microseconds", Unit::Micro),
-    ("microsecond", Unit::Micro),
-    ("usecs", Unit::Micro),
-    ("usec", Unit::Micro),
-    ("nanoseconds", Unit::Nano),
-    ("nanosecond", Unit::Nano),
-];
+fn unit_word(word: &[u8]) -> Option<Unit> {
+    Some(match word {
+        b"hours" | b"hour" | b"hrs" | b"hr" => Unit::Hour,
+        b"minutes" | b"minute" | b"mins" | b"min" => Unit::Minute,
+        b"seconds" | b"second" | b"secs" | b"sec" => Unit::Second,
+        b"milliseconds" | b"millisecond" | b"millis" | b"msecs" | b"msec" => Unit::Milli,
+        b"microseconds" | b"microsecond" | b"usecs" | b"usec" => Unit::Micro,
+        b"nanoseconds" | b"nanosecond" => Unit::Nano,
+        _ => return None,
+    })
+}
 
 /// Only glued to the number, in the way of GNU `time`.
-const USAGE: [&str; 8] = ["user", "system", "elapsed", "maxresident", "minor", "major", "inputs", "outputs"];
+fn is_usage(word: &[u8]) -> bool {
+    matches!(word, b"user" | b"system" | b"elapsed" | b"maxresident" | b"minor" | b"major" | b"inputs" | b"outputs")
+}
 
 fn unit(view: &View, at: usize) -> Option<(usize, Unit)> {
     let letter = view.at(at);
@@ -111,8 +107,8 @@ fn unit(view: &View, at: usize) -> Option<(usize, Unit)> {
         };
         (at + 2, unit)
     } else {
-        let (word, unit) = WORDS.into_iter().find(|(word, _)| view.word(at, &[word]).is_some())?;
-        (at + word.len(), unit)
+        let (word, end) = view.lower(at);
+        (end, unit_word(word.get())?)
     };
     (!is_word(view.at(end))).then_some((end, unit))
 }
@@ -132,8 +128,9 @@ fn glued_unit(view: &View, at: usize) -> Option<(usize, Unit)> {
 fn span(view: &View, start: usize, number: usize) -> Option<usize> {
     let glued = number;
     let spaced = if view.at(number) == b' ' { number + 1 } else { number };
-    if let Some(length) = view.word(glued, &USAGE) {
-        return Some(glued + length);
+    let (word, end) = view.lower(glued);
+    if is_usage(word.get()) {
+        return Some(end);
     }
     if let Some((end, large)) = glued_unit(view, glued) {
         return next_part(view, end, large);
@@ -148,9 +145,11 @@ fn span(view: &View, start: usize, number: usize) -> Option<usize> {
     match large {
         // `3d` is also a dimension, and `512m` a size.
         Unit::Day => None,
-        Unit::Minute if letter_only => {
-            (spaced == number && !fraction && number - start <= 2 && view.number(start).1 < 60).then_some(end)
-        }
+        Unit::Minute if letter_only => (spaced == number
+            && !fraction
+            && number - start <= 2
+            && view.value(start, number).is_some_and(|minutes| minutes < 60))
+        .then_some(end),
         Unit::Hour if letter_only => (spaced == number).then_some(end),
         _ => Some(end),
     }
@@ -192,12 +191,12 @@ fn rate(view: &View, number: usize) -> Option<usize> {
 
 /// `3 days ago`, `2 weeks old`.
 fn relative(view: &View, number: usize) -> Option<usize> {
-    const LONG: [&str; 8] = ["days", "day", "weeks", "week", "months", "month", "years", "year"];
     if view.at(number) != b' ' {
         return None;
     }
-    let end = number + 1 + view.word(number + 1, &LONG)?;
-    (view.at(end) == b' ').then(|| view.word(end + 1, &["ago", "old"]))?.map(|_| end)
+    let (word, end) = view.lower(number + 1);
+    let long = matches!(word.get(), b"days" | b"day" | b"weeks" | b"week" | b"months" | b"month" | b"years" | b"year");
+    (long && view.at(end) == b' ').then(|| view.word(end + 1, &["ago", "old"]))?.map(|_| end)
 }
 
 /// The rest of what the shells' `time` prints: `96% cpu 0.031 total`, `0%CPU`.

@@ -1,7 +1,7 @@
 //! Values that are noise because of the word before them: `pid 4711`, `attempt 3/5`, `"duration_ms": 12`, `session s-4`.
 
 use super::id::Run;
-use super::scan::{Hit, Kind, View, is_token, is_word};
+use super::scan::{Hit, Kind, Lower, View, is_token, is_word};
 
 /// A keyed value of which `at` is the first digit.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
@@ -43,7 +43,8 @@ impl<'a> Key<'a> {
             at = view.back_while(at - 1, blank);
             at -= usize::from(quote(view.before(at, 1)));
         }
-        if value - at > 8 || value == at {
+        // Keys end in a letter.
+        if value - at > 8 || value == at || !view.before(at, 1).is_ascii_alphabetic() {
             return None;
         }
         let start = view.back_while(at, is_token);
@@ -52,11 +53,19 @@ impl<'a> Key<'a> {
             return None;
         }
         let mut prior: &[u8] = &[];
-        if view.before(start, 1) == b' ' {
+        if view.before(start, 1) == b' ' && name.len() <= 5 {
             let before = view.back_while(start - 1, is_token);
             prior = view.slice(before, start - 1);
         }
         Some(Self { name, prior, separated, marked })
+    }
+
+    fn last_two(&self) -> (Word, Word) {
+        let mut words = self.words();
+        let last = word(words.next().unwrap_or_default());
+        // Only these look at the word before.
+        let owned = matches!(last, Word::Id | Word::Count | Word::After);
+        (last, if owned { word(words.next().unwrap_or_default()) } else { Word::Other })
     }
 
     /// The words of the name from the last one on: `request_id`, `request-id`, `requestId` and `requestID` are `id` and
@@ -84,72 +93,94 @@ impl<'a> Key<'a> {
     }
 }
 
-fn any(word: &[u8], words: &[&str]) -> bool {
-    words.iter().any(|candidate| word.eq_ignore_ascii_case(candidate.as_bytes()))
+/// What a word says about the value behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Pid,
+    Process,
+    Attempt,
+    Try,
+    Seed,
+    Count,
+    Execution,
+    Took,
+    Unit,
+    After,
+    Time,
+    /// Of a moment, if the number is large enough.
+    Moment,
+    Id,
+    Session,
+    /// A thing whose ids are made anew for each run.
+    Running,
+    Thread,
+    Other,
 }
 
-const PROCESS: [&str; 6] = ["pid", "pids", "ppid", "tid", "pgid", "goroutine"];
-const ATTEMPT: [&str; 6] = ["attempt", "attempts", "retry", "retries", "retrying", "tries"];
-const TOOK: [&str; 6] = ["duration", "elapsed", "took", "latency", "uptime", "runtime"];
-const UNIT: [&str; 14] = [
-    "ms", "msec", "msecs", "millis", "milliseconds", "sec", "secs", "seconds", "us", "micros", "microseconds", "ns",
-    "nanos", "nanoseconds",
-];
-const MOMENT: [&str; 15] = [
-    "timestamp", "ts", "time", "date", "epoch", "mtime", "ctime", "atime", "at", "iat", "exp", "expires", "created",
-    "updated", "modified",
-];
-/// Things whose ids are made anew for each run.
-const RUNNING: [&str; 20] = [
-    "session", "request", "req", "trace", "span", "correlation", "run", "job", "task", "thread", "process",
-    "conversation", "transaction", "connection", "container", "message", "event", "call", "invocation", "execution",
-];
+fn word(word: &[u8]) -> Word {
+    match Lower::of(word).get() {
+        b"pid" | b"pids" | b"ppid" | b"tid" | b"pgid" | b"goroutine" => Word::Pid,
+        b"process" => Word::Process,
+        b"thread" => Word::Thread,
+        b"attempt" | b"attempts" | b"retry" | b"retries" | b"retrying" | b"tries" => Word::Attempt,
+        b"try" => Word::Try,
+        b"seed" => Word::Seed,
+        b"count" => Word::Count,
+        b"execution" => Word::Execution,
+        b"duration" | b"elapsed" | b"took" | b"latency" | b"uptime" | b"runtime" => Word::Took,
+        b"ms" | b"msec" | b"msecs" | b"millis" | b"milliseconds" | b"sec" | b"secs" | b"seconds" | b"us"
+        | b"micros" | b"microseconds" | b"ns" | b"nanos" | b"nanoseconds" => Word::Unit,
+        b"after" => Word::After,
+        b"time" => Word::Time,
+        b"timestamp" | b"ts" | b"date" | b"epoch" | b"mtime" | b"ctime" | b"atime" | b"at" | b"iat" | b"exp"
+        | b"expires" | b"created" | b"updated" | b"modified" => Word::Moment,
+        b"id" | b"ids" | b"uuid" | b"guid" => Word::Id,
+        b"session" | b"sess" | b"nonce" => Word::Session,
+        b"request" | b"req" | b"trace" | b"span" | b"correlation" | b"run" | b"job" | b"task" | b"conversation"
+        | b"transaction" | b"connection" | b"container" | b"message" | b"event" | b"call" | b"invocation" => {
+            Word::Running
+        }
+        _ => Word::Other,
+    }
+}
 
 /// The end of a number with an optional fraction, if it stands alone.
 fn amount(view: &View, at: usize) -> Option<(usize, bool)> {
-    let (mut end, _) = view.number(at);
+    let mut end = view.digits(at);
     let fraction = view.at(end) == b'.' && view.at(end + 1).is_ascii_digit();
     if fraction {
-        end = view.number(end + 1).0;
+        end = view.digits(end + 1);
     }
     let joined = view.joined(end, b".-:");
     (!is_word(view.at(end)) && !joined && view.at(end) != b'%').then_some((end, fraction))
 }
 
 fn value(view: &View, key: &Key, at: usize) -> Option<Hit> {
-    let hit = |end, kind| Some(Hit { start: at, end, kind });
-    let mut words = key.words();
-    let last = words.next()?;
-    let owner = words.next().unwrap_or_default();
-    if let Some((end, fraction)) = amount(view, at) {
-        let digits = view.number(at).0;
-        let whole = !fraction;
-        if whole && (any(last, &PROCESS) || any(last, &["process"]) && digits - at >= 3) {
-            return hit(end, Kind::Pid);
-        }
-        if whole && any(last, &["id"]) && any(owner, &["process", "thread"]) {
-            return hit(end, Kind::Pid);
-        }
-        if whole && (any(last, &ATTEMPT) || any(last, &["try"]) && (key.separated || key.marked || of(view, end))) {
-            return hit(total(view, end), Kind::Counter);
-        }
-        if whole && any(last, &["seed"]) {
-            return hit(end, Kind::Id);
-        }
-        if whole && any(last, &["count"]) && any(owner, &["execution"]) {
-            return hit(end, Kind::Counter);
-        }
-        if any(last, &TOOK) || key.separated && any(last, &UNIT) || any(last, &["after"]) && any(owner, &["retry"]) {
-            return hit(end, Kind::Duration);
-        }
-        if key.separated && fraction && any(last, &["time"]) {
-            return hit(end, Kind::Duration);
-        }
-        if any(last, &MOMENT) && digits - at >= 10 {
-            return hit(end, Kind::Time);
-        }
+    let (last, owner) = key.last_two();
+    if last == Word::Other {
+        return None;
     }
-    identifier(view, key, at, at)
+    let number = amount(view, at).and_then(|(end, fraction)| {
+        let digits = view.digits(at) - at;
+        let whole = !fraction;
+        let (end, kind) = match last {
+            Word::Pid if whole => (end, Kind::Pid),
+            Word::Process if whole && digits >= 3 => (end, Kind::Pid),
+            Word::Id if whole && matches!(owner, Word::Process | Word::Thread) => (end, Kind::Pid),
+            Word::Attempt if whole => (total(view, end), Kind::Counter),
+            Word::Try if whole && (key.separated || key.marked || of(view, end)) => (total(view, end), Kind::Counter),
+            Word::Seed if whole => (end, Kind::Id),
+            Word::Count if whole && owner == Word::Execution => (end, Kind::Counter),
+            Word::Took => (end, Kind::Duration),
+            Word::Unit if key.separated => (end, Kind::Duration),
+            Word::After if owner == Word::Attempt => (end, Kind::Duration),
+            Word::Time if key.separated && fraction && digits < 10 => (end, Kind::Duration),
+            Word::Time | Word::Moment if digits >= 10 => (end, Kind::Time),
+            _ => return None,
+        };
+        Some(Hit { start: at, end, kind })
+    });
+    number.or_else(|| identifier(view, key, at, at))
 }
 
 /// `3/5`, `3 of 5`.
@@ -162,7 +193,7 @@ fn total(view: &View, end: usize) -> usize {
         .into_iter()
         .find_map(|joint| {
             let at = end + joint.len();
-            let (digits, _) = view.number(at);
+            let digits = view.digits(at);
             (view.starts_with(end, joint.as_bytes()) && digits > at && !is_word(view.at(digits))).then_some(digits)
         })
         .unwrap_or(end)
@@ -170,15 +201,17 @@ fn total(view: &View, end: usize) -> usize {
 
 /// The id of something that runs; `token` is its first byte, `at` its first digit.
 fn identifier(view: &View, key: &Key, token: usize, at: usize) -> Option<Hit> {
-    let end = view.skip_while(at, is_token);
-    if view.joined(end, b".:/") {
+    let (last, owner) = key.last_two();
+    if !matches!(last, Word::Id | Word::Session) {
         return None;
     }
-    let mut words = key.words();
-    let last = words.next()?;
-    let owner = words.next().unwrap_or_default();
-    let named = any(last, &["id", "ids", "uuid", "guid"]);
-    let running = any(last, &["session", "sess", "nonce"]) || named && any(owner, &RUNNING);
+    let end = view.skip_while(at, is_token);
+    if view.joined(end, b".:/") || view.masked(end) {
+        return None;
+    }
+    let named = last == Word::Id;
+    let running = last == Word::Session
+        || named && matches!(owner, Word::Running | Word::Session | Word::Process | Word::Thread | Word::Execution);
     let text = view.slice(token, end);
     let single = text.iter().all(u8::is_ascii_alphanumeric);
     let loose = named && key.separated && single && Run::of(text, token).is_short_id();
@@ -187,7 +220,7 @@ fn identifier(view: &View, key: &Key, token: usize, at: usize) -> Option<Hit> {
 
 /// The counter of a notebook or REPL: `In [3]:`, `Out[3]`.
 fn execution(view: &View, at: usize) -> Option<Hit> {
-    let (end, _) = view.number(at);
+    let end = view.digits(at);
     if view.before(at, 1) != b'[' || view.at(end) != b']' {
         return None;
     }
@@ -201,7 +234,11 @@ fn counter(view: &View, at: usize) -> Option<Hit> {
     if is_word(view.before(at, 1)) || matches!(view.before(at, 1), b'.' | b'-' | b':' | b'/') {
         return None;
     }
-    let (digits, _) = view.number(at);
+    let digits = view.digits(at);
+    let next = view.at(if view.at(digits) == b' ' { digits + 1 } else { digits });
+    if !matches!(next | 0x20, b's' | b'n' | b'r' | b't' | b'a' | b'x') && next != 0xc3 {
+        return None;
+    }
     let hit = |end| Some(Hit { start: at, end, kind: Kind::Counter });
     let ordinal = view.word(digits, &["st", "nd", "rd", "th"]).map(|length| digits + length);
     if let Some(end) = ordinal
@@ -216,17 +253,19 @@ fn counter(view: &View, at: usize) -> Option<Hit> {
         return hit(digits);
     }
     let times = if view.at(digits) == b' ' { digits + 1 } else { digits };
-    let word = view.word(times, &["x", "times", "time"]).map(|length| times + length).or_else(|| {
-        view.starts_with(times, "×".as_bytes()).then_some(times + "×".len())
-    })?;
+    let word = view
+        .word(times, &["x", "times", "time"])
+        .map(|length| times + length)
+        .or_else(|| view.starts_with(times, "×".as_bytes()).then_some(times + "×".len()))?;
     session(view, word).then(|| hit(digits))?
 }
 
 /// ` this session` and the like: what comes before counts the agent's own calls, not what they found.
 fn session(view: &View, at: usize) -> bool {
-    let Some(after) = [" in this ", " this ", " per "].into_iter().find_map(|joint| {
-        view.starts_with(at, joint.as_bytes()).then_some(at + joint.len())
-    }) else {
+    let Some(after) = [" in this ", " this ", " per "]
+        .into_iter()
+        .find_map(|joint| view.starts_with(at, joint.as_bytes()).then_some(at + joint.len()))
+    else {
         return false;
     };
     view.word(after, &["session", "run", "conversation", "turn"]).is_some()
@@ -235,7 +274,7 @@ fn session(view: &View, at: usize) -> bool {
 /// A shell's job line (`[1] 48213`), a process name with its pid at the start of a line (`(node:48213)`), and a thread
 /// that panicked (`thread 'main' (48213)`).
 fn job(view: &View, at: usize) -> Option<Hit> {
-    let (end, _) = view.number(at);
+    let end = view.digits(at);
     let hit = Hit { start: at, end, kind: Kind::Pid };
     if end - at < 3 {
         return None;
@@ -259,5 +298,6 @@ fn job(view: &View, at: usize) -> Option<Hit> {
         return None;
     }
     let name = view.back_while(at - 3, |byte| is_token(byte) || byte == b':');
-    (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ").then_some(hit)
+    (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ")
+        .then_some(hit)
 }

@@ -26,7 +26,7 @@ pub fn normalize_message(raw: &str) -> String {
         let (start, end, placeholder) = match (in_prose(&view, digit), hex) {
             (Some(hit), _) => (hit.start, hit.end, hit.kind.placeholder()),
             (None, Some((start, end))) => (start, end, "<id>"),
-            (None, None) => (digit, view.number(digit).0, "<n>"),
+            (None, None) => (digit, view.digits(digit), "<n>"),
         };
         out.push_str(&text[view.floor..start]);
         out.push_str(placeholder);

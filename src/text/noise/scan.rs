@@ -72,11 +72,12 @@ impl<'a> View<'a> {
 
     /// Whether the byte at `at` is one of `joints` and a word, or what was masked in place of one, follows it.
     pub fn joined(&self, at: usize, joints: &[u8]) -> bool {
-        let next = at + 1;
-        joints.contains(&self.at(at))
-            && (is_word(self.at(next))
-                || self.at(next) == b'<'
-                    && Kind::ALL.iter().any(|kind| self.starts_with(next, kind.placeholder().as_bytes())))
+        joints.contains(&self.at(at)) && (is_word(self.at(at + 1)) || self.masked(at + 1))
+    }
+
+    /// Whether a placeholder stands at `at`.
+    pub fn masked(&self, at: usize) -> bool {
+        self.at(at) == b'<' && Kind::ALL.iter().any(|kind| self.starts_with(at, kind.placeholder().as_bytes()))
     }
 
     /// Where the bytes before `at` that satisfy `class` begin, at most [`REACH`] back.
@@ -98,25 +99,31 @@ impl<'a> View<'a> {
         end
     }
 
-    /// The digits from `at` on: their end and their value (saturating).
-    pub fn number(&self, at: usize) -> (usize, u64) {
-        let mut end = at;
-        let mut value = 0_u64;
-        while let Some(digit @ b'0'..=b'9') = self.bytes.get(end) {
-            value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-            end += 1;
-        }
-        (end, value)
+    /// The end of the digits from `at` on.
+    pub fn digits(&self, at: usize) -> usize {
+        self.skip_while(at, |byte| byte.is_ascii_digit())
     }
 
-    /// Exactly `count` digits at `at`: their value.
-    pub fn digits(&self, at: usize, count: usize) -> Option<u64> {
-        let (end, value) = self.number(at);
-        (end - at == count).then_some(value)
+    /// The value of the at most four digits `start..end`; none for others.
+    pub fn value(&self, start: usize, end: usize) -> Option<u16> {
+        let digits = self.bytes.get(start..end).filter(|digits| (1..=4).contains(&digits.len()))?;
+        Some(digits.iter().fold(0, |value, digit| value * 10 + u16::from(digit - b'0')))
     }
 
     pub fn slice(&self, start: usize, end: usize) -> &'a [u8] {
         &self.bytes[start..end]
+    }
+
+    /// The letters from `at` on, in lower case, and their end; empty when they go over into a digit or `_`.
+    pub fn lower(&self, at: usize) -> (Lower, usize) {
+        // One more than fits, so that a longer word is not taken for its beginning.
+        let limit = at + 17;
+        let mut end = at;
+        while end < limit && self.at(end).is_ascii_alphabetic() {
+            end += 1;
+        }
+        let word: &[u8] = if end > at && !is_word(self.at(end)) { self.slice(at, end) } else { &[] };
+        (Lower::of(word), end)
     }
 
     /// The length of the first of `words` (which begin with a letter) that stands at `at`, ignoring case, and ends there.
@@ -128,6 +135,30 @@ impl<'a> View<'a> {
             let found = self.bytes.get(at..at + length)?;
             (found.eq_ignore_ascii_case(word.as_bytes()) && !is_word(self.at(at + length))).then_some(length)
         })
+    }
+}
+
+/// A short ASCII word in lower case, to be matched against literals: rules compare it to many words at the cost of one.
+#[derive(Clone, Copy)]
+pub struct Lower {
+    letters: [u8; 16],
+    length: usize,
+}
+
+impl Lower {
+    /// Empty for words that are longer than any that rules know.
+    pub fn of(word: &[u8]) -> Self {
+        let mut lower = Self { letters: [0; 16], length: 0 };
+        if let Some(letters) = lower.letters.get_mut(..word.len()) {
+            letters.copy_from_slice(word);
+            letters.make_ascii_lowercase();
+            lower.length = word.len();
+        }
+        lower
+    }
+
+    pub fn get(&self) -> &[u8] {
+        &self.letters[..self.length]
     }
 }
 

@@ -78,7 +78,8 @@ fn unix(view: &View, at: usize) -> Hits {
 
 /// macOS: `/var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T/name`.
 fn folders(view: &View, at: usize) -> Hits {
-    let root = at.checked_sub(8).filter(|&start| start >= view.floor && view.slice(start, at) == b"/private").unwrap_or(at);
+    let root =
+        at.checked_sub(8).filter(|&start| start >= view.floor && view.slice(start, at) == b"/private").unwrap_or(at);
     let user = at + b"/var/folders/".len();
     let first = component(view, user, b'/');
     let second = component(view, first + 1, b'/');
@@ -146,9 +147,9 @@ fn wrapper(view: &View, at: usize) -> Hits {
         return NONE;
     }
     let marker = view.slice(inner, end);
-    let key = [b" id=".as_slice(), b" id:", b" id "].into_iter().find_map(|key| {
-        memchr::memmem::find(marker, key).map(|found| inner + found + key.len())
-    });
+    let key = [b" id=".as_slice(), b" id:", b" id "]
+        .into_iter()
+        .find_map(|key| memchr::memmem::find(marker, key).map(|found| inner + found + key.len()));
     let Some(key) = key else { return NONE };
     let start = view.skip_while(key, |byte| matches!(byte, b' ' | b'"'));
     let stop = view.skip_while(start, is_token);

@@ -1,6 +1,6 @@
 //! Dates, clock times and time stamps.
 
-use super::scan::{Hit, Kind, View, is_word};
+use super::scan::{Hit, Kind, Lower, View, is_word};
 
 /// A date (with or without a time), a time stamp or a clock time at `at`, which is the first digit of its word.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
@@ -17,31 +17,75 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
 
 /// Whether any of the forms begins with so many digits and what stands beside them. Most numbers are none.
 fn may_be_time(view: &View, at: usize) -> bool {
-    let (end, _) = view.number(at);
+    let end = view.digits(at);
     match end - at {
-        1 | 2 => view.before(at, 1) == b' ' || matches!(view.at(end), b' ' | b'-' | b'/' | b'.' | b':'),
+        1 | 2 => match view.at(end) {
+            b':' | b'/' | b'.' | b'-' => true,
+            b' ' | b',' => {
+                let month_before = view.before(at, 1) == b' '
+                    && (view.before(at, 2).is_ascii_alphabetic() || view.before(at, 3).is_ascii_alphabetic());
+                month_before || view.at(end + 1).is_ascii_alphabetic()
+            }
+            _ => false,
+        },
         4 => matches!(view.at(end), b'-' | b'/'),
         8 | 10 | 13 | 14 | 16 | 19 => true,
         _ => false,
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+fn is_month(word: &[u8]) -> bool {
+    matches!(
+        Lower::of(word).get(),
+        b"jan"
+            | b"january"
+            | b"feb"
+            | b"february"
+            | b"mar"
+            | b"march"
+            | b"apr"
+            | b"april"
+            | b"may"
+            | b"jun"
+            | b"june"
+            | b"jul"
+            | b"july"
+            | b"aug"
+            | b"august"
+            | b"sep"
+            | b"september"
+            | b"oct"
+            | b"october"
+            | b"nov"
+            | b"november"
+            | b"dec"
+            | b"december"
+    )
+}
 
-/// A name or its first three letters.
-fn named(word: &[u8], names: &[&str]) -> bool {
-    word.len() >= 3
-        && names.iter().any(|name| {
-            word.eq_ignore_ascii_case(name.as_bytes()) || word.eq_ignore_ascii_case(&name.as_bytes()[..3])
-        })
+fn is_weekday(word: &[u8]) -> bool {
+    matches!(
+        Lower::of(word).get(),
+        b"mon"
+            | b"monday"
+            | b"tue"
+            | b"tuesday"
+            | b"wed"
+            | b"wednesday"
+            | b"thu"
+            | b"thursday"
+            | b"fri"
+            | b"friday"
+            | b"sat"
+            | b"saturday"
+            | b"sun"
+            | b"sunday"
+    )
 }
 
 fn year(view: &View, at: usize) -> Option<usize> {
-    view.digits(at, 4).is_some_and(|year| (1970..2100).contains(&year)).then_some(at + 4)
+    let end = view.digits(at);
+    (end - at == 4 && view.value(at, end).is_some_and(|year| (1970..2100).contains(&year))).then_some(end)
 }
 
 fn two(view: &View, at: usize, from: u8, to: u8) -> Option<usize> {
@@ -79,21 +123,23 @@ fn iso(view: &View, at: usize) -> Option<usize> {
 
 /// `28/06/2024`, `28.06.2024`, `28 Jun 2024`, `10/Oct/2000`, `28-Jun-2024`.
 fn day_first(view: &View, at: usize) -> Option<usize> {
-    let (day_end, day) = view.number(at);
+    let day_end = view.digits(at);
+    let day = view.value(at, day_end).unwrap_or_default();
     if day_end - at > 2 || day == 0 || day > 31 {
         return None;
     }
     let separator = view.at(day_end);
     let month_at = day_end + 1;
     let month_end = if view.at(month_at).is_ascii_digit() {
-        let (end, month) = view.number(month_at);
+        let end = view.digits(month_at);
+        let month = view.value(month_at, end).unwrap_or_default();
         let wide = end - month_at == 2 && day_end - at == 2;
         let valid = (separator == b'/' && end - month_at <= 2) || (separator == b'.' && wide);
         // Either order of day and month.
         (valid && (1..=31).contains(&month) && (day <= 12 || month <= 12)).then_some(end)?
     } else {
-        let end = view.skip_while(month_at, |byte| byte.is_ascii_alphabetic());
-        (matches!(separator, b' ' | b'-' | b'/') && named(view.slice(month_at.min(end), end), &MONTHS)).then_some(end)?
+        let (month, end) = if matches!(separator, b' ' | b'-' | b'/') { view.lower(month_at) } else { return None };
+        is_month(month.get()).then_some(end)?
     };
     if view.at(month_end) != separator {
         return None;
@@ -103,7 +149,7 @@ fn day_first(view: &View, at: usize) -> Option<usize> {
 
 /// `20240102T100233Z`, `20240102-100233`, `20240102100233`.
 fn compact(view: &View, at: usize) -> Option<usize> {
-    let (digits, _) = view.number(at);
+    let digits = view.digits(at);
     if !matches!(digits - at, 8 | 14) {
         return None;
     }
@@ -123,13 +169,14 @@ fn compact(view: &View, at: usize) -> Option<usize> {
 
 /// `Jun 28 10:02`, `Jun 28 2024`, `Tue Jun 28 10:02:33 2024`: `at` is the day.
 fn month_first(view: &View, at: usize) -> Option<(usize, usize)> {
-    let (day_end, day) = view.number(at);
+    let day_end = view.digits(at);
+    let day = view.value(at, day_end).unwrap_or_default();
     if day_end - at > 2 || day == 0 || day > 31 || view.before(at, 1) != b' ' {
         return None;
     }
     let month_end = view.back_while(at, |byte| byte == b' ');
     let month = view.back_while(month_end, |byte| byte.is_ascii_alphabetic());
-    if at - month_end > 2 || is_word(view.before(month, 1)) || !named(view.slice(month, month_end), &MONTHS) {
+    if at - month_end > 2 || is_word(view.before(month, 1)) || !is_month(view.slice(month, month_end)) {
         return None;
     }
     let mut rest = day_end;
@@ -146,7 +193,7 @@ fn month_first(view: &View, at: usize) -> Option<(usize, usize)> {
     let weekday_end = view.back_while(month, |byte| matches!(byte, b' ' | b','));
     let weekday = view.back_while(weekday_end, |byte| byte.is_ascii_alphabetic());
     let has_weekday = (1..=2).contains(&(month - weekday_end))
-        && named(view.slice(weekday, weekday_end), &WEEKDAYS)
+        && is_weekday(view.slice(weekday, weekday_end))
         && !is_word(view.before(weekday, 1));
     Some((if has_weekday { weekday } else { month }, end))
 }
@@ -163,13 +210,13 @@ fn time_after_date(view: &View, date: usize) -> Option<usize> {
     let (end, seconds) = hours(view, at, separators)?;
     // Without seconds, a dash or a colon is not enough to make it a time.
     let sure = seconds || matches!(view.at(date), b'T' | b't' | b' ' | b',');
-    (sure && !is_word(view.at(end))).then_some(end)
+    (sure && !is_word(view.at(end)) && !view.joined(end, b":")).then_some(end)
 }
 
 /// `10:02`, `10:02:33`, `10:02:33.123`, then am/pm or a zone. Also says whether there were seconds.
 fn hours(view: &View, at: usize, separators: &[u8]) -> Option<(usize, bool)> {
-    let (hour_end, hour) = view.number(at);
-    if !(1..=2).contains(&(hour_end - at)) || hour > 23 {
+    let hour_end = view.digits(at);
+    if hour_end - at > 2 || view.value(at, hour_end).is_none_or(|hour| hour > 23) {
         return None;
     }
     let separator = view.at(hour_end);
@@ -183,7 +230,7 @@ fn hours(view: &View, at: usize, separators: &[u8]) -> Option<(usize, bool)> {
         end = fraction(view, end);
         // File names have no colon or point: `T10_02_33_123Z`.
         if separator != b':' && view.at(end) == separator {
-            let (digits, _) = view.number(end + 1);
+            let digits = view.digits(end + 1);
             if digits - end == 4 {
                 end = digits;
             }
@@ -194,7 +241,7 @@ fn hours(view: &View, at: usize, separators: &[u8]) -> Option<(usize, bool)> {
 
 fn fraction(view: &View, at: usize) -> usize {
     if matches!(view.at(at), b'.' | b',') {
-        let (end, _) = view.number(at + 1);
+        let end = view.digits(at + 1);
         if (2..=10).contains(&(end - at)) {
             return end;
         }
@@ -230,7 +277,7 @@ fn clock(view: &View, at: usize) -> Option<usize> {
     if is_word(before) || matches!(before, b':' | b'.' | b'/') || before == b'-' && is_word(view.before(at, 2)) {
         return None;
     }
-    let (hour_end, _) = view.number(at);
+    let hour_end = view.digits(at);
     if !(1..=2).contains(&(hour_end - at)) || view.at(hour_end) != b':' {
         return None;
     }
@@ -238,7 +285,7 @@ fn clock(view: &View, at: usize) -> Option<usize> {
     let end = if view.at(minute) == b':' {
         zone(view, half(view, fraction(view, two(view, minute + 1, 0, 60)?)))
     } else if matches!(view.at(minute), b'.') && view.at(minute + 1).is_ascii_digit() {
-        let end = view.number(minute + 1).0;
+        let end = view.digits(minute + 1);
         view.word(end, &["elapsed"]).map_or(end, |length| end + length)
     } else {
         let end = half(view, minute);
@@ -253,13 +300,13 @@ fn epoch(view: &View, at: usize) -> Option<usize> {
     if is_word(before) || matches!(before, b'.' | b'-' | b'+' | b'/') {
         return None;
     }
-    let (digits, _) = view.number(at);
+    let digits = view.digits(at);
     if view.at(at) != b'1' || !(b'4'..=b'9').contains(&view.at(at + 1)) {
         return None;
     }
     let end = match digits - at {
         13 | 16 | 19 => digits,
-        10 if view.at(digits) == b'.' && view.number(digits + 1).0 - digits >= 4 => view.number(digits + 1).0,
+        10 if view.at(digits) == b'.' && view.digits(digits + 1) - digits >= 4 => view.digits(digits + 1),
         _ => return None,
     };
     ends(view, end).then_some(end)
