@@ -60,6 +60,8 @@ export class PiHome {
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       HOME: this.root,
       TMPDIR: temporary,
+      // Node's usual place: compiling Pi anew would be half of every start.
+      NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
       LANG: "C.UTF-8",
       TERM: "xterm-256color",
       PI_CODING_AGENT_DIR: this.agentDir,
