@@ -115,9 +115,7 @@ impl Action {
             check: understood
                 .as_ref()
                 .map_or_else(|| command::is_check_tool(tool), |line| line.check || line.typecheck),
-            search: understood
-                .as_ref()
-                .map_or_else(|| command::is_search_tool(tool) && !writes, |line| line.searches),
+            search: understood.as_ref().map_or_else(|| command::is_search_tool(tool) && !writes, |line| line.searches),
             looks: understood.as_ref().is_some_and(|line| line.looks),
             asked: match (&path, &understood) {
                 (Some(_), None) if class == ToolClass::Other && command::is_read_tool(tool) => Some(Asked::of(&value)),

@@ -463,12 +463,24 @@ mod tests {
             "systemctl status nginx",
             "tail -5 build.log",
             "FOO=1 timeout 20 ps aux | grep node",
+            "kubectl --context prod -n app get pods",
+            "gh -R acme/app run view 3",
+            "docker compose -f ci.yaml ps",
         ] {
             assert!(Line::understand(line).polls, "{line}");
         }
-        for line in
-            ["git status", "ls", "rg TOKEN src", "npm test", "gh pr create --fill", "docker run x", "echo sleep"]
-        {
+        for line in [
+            "git status",
+            "ls",
+            "rg TOKEN src",
+            "npm test",
+            "gh pr create --fill",
+            "docker run x",
+            "echo sleep",
+            "npm test 2>&1 | tail -20",
+            "cargo build | tail -n 5",
+            "curl -X POST localhost/jobs",
+        ] {
             assert!(!Line::understand(line).polls, "{line}");
         }
     }
@@ -500,6 +512,10 @@ mod tests {
             "rm -rf build",
             "cat a >> b",
             "make 2>&1 > log.txt",
+            "git -C ../lib commit -m x",
+            "git -c user.name=x bisect good",
+            "npm --prefix web install",
+            "docker compose up -d",
         ] {
             assert!(Line::understand(line).mutates, "{line}");
         }
@@ -539,6 +555,45 @@ mod tests {
         for line in ["", "\u{0}", "é>ü", "🦀 > 🦀", "'", "\"", "=", "> ", "A=", "timeout", "timeout 5"] {
             let _ = Line::understand(line);
             let _ = tool_polls(line, &Value::Null);
+        }
+    }
+
+    #[test]
+    fn a_sleep_of_some_length_is_a_pause() {
+        for line in ["sleep 30", "sleep 5s; cat x", "sleep 1m", "watch -g cat x"] {
+            assert!(Line::understand(line).pauses, "{line}");
+        }
+        for line in ["sleep 1", "sleep 0.5; cat x", "echo sleep 30", "ls"] {
+            assert!(!Line::understand(line).pauses, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_to_look_check_or_wait_may_do_something() {
+        for line in ["python load.py 3", "./build.sh", "npm test && ./deploy.sh", "tmux send-keys -t a Enter"] {
+            assert!(Line::understand(line).acts, "{line}");
+        }
+        for line in ["ls", "cd web && npm test", "sleep 9; gh run view 1", "rg x | wc -l", "cat a"] {
+            assert!(!Line::understand(line).acts, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_about_the_same_paths_have_the_same_target() {
+        let target = |line| Line::understand(line).target;
+        assert_eq!(target("git status --short"), 0);
+        assert_eq!(target("git diff --stat"), 0);
+        assert_eq!(target("stat -c %a etc/a.conf"), target("head -1 etc/a.conf"));
+        assert_ne!(target("stat -c %a etc/a.conf"), target("stat -c %a etc/b.conf"));
+    }
+
+    #[test]
+    fn statements_that_write_are_told_from_questions() {
+        for sql in ["CREATE TABLE a (id int)", "insert into a values (1)", "DROP INDEX x;"] {
+            assert!(statement_writes(&serde_json::json!({ "query": sql })), "{sql}");
+        }
+        for sql in ["SELECT 1", "update of the roadmap", "create react app", ""] {
+            assert!(!statement_writes(&serde_json::json!({ "query": sql })), "{sql}");
         }
     }
 }

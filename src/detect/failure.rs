@@ -22,8 +22,10 @@ pub struct Failure {
 pub enum Kind {
     /// The tool does not exist, or the arguments do not validate: asking again cannot help.
     Unknown,
-    /// A person, a permission or a policy refused.
+    /// A person or a policy refused.
     Denied,
+    /// The system refused: another user, another mode or another place may be allowed.
+    Forbidden,
     Other,
 }
 
@@ -74,11 +76,8 @@ fn kind_of(text: &str) -> Kind {
         "schema validation",
     ];
     let denied = [
-        "permission denied",
         "permission to use",
-        "not permitted",
         "not allowed",
-        "access denied",
         "was declined",
         "was denied",
         "was rejected",
@@ -96,6 +95,8 @@ fn kind_of(text: &str) -> Kind {
         Kind::Unknown
     } else if says(&denied) {
         Kind::Denied
+    } else if says(&["permission denied", "not permitted", "access denied", "access is denied"]) {
+        Kind::Forbidden
     } else {
         Kind::Other
     }
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(kind("Validation failed for tool \"read\": path: missing"), Some(Kind::Unknown));
         assert_eq!(kind("missing argument: content"), Some(Kind::Unknown));
         assert_eq!(kind("User rejected the command"), Some(Kind::Denied));
-        assert_eq!(kind("rm: cannot remove 'x': Permission denied"), Some(Kind::Denied));
+        assert_eq!(kind("rm: cannot remove 'x': Permission denied"), Some(Kind::Forbidden));
         assert_eq!(kind("File src/a.rs not found"), Some(Kind::Other));
         assert_eq!(kind("TypeError: x is undefined"), Some(Kind::Other));
     }
@@ -227,5 +228,25 @@ mod tests {
         assert_ne!(signature("3 failed, 2 passed"), signature("2 failed, 3 passed"));
         assert_ne!(signature("x case 0"), signature("x case 1"));
         assert_ne!(signature("TS2304"), signature("TS2339"));
+    }
+
+    #[test]
+    fn answers_that_say_not_yet() {
+        for text in [
+            "running",
+            "running (12%)",
+            "Agent is still running. Check back later.",
+            "status: running",
+            "{\"status\": \"pending\"}",
+            "Not ready",
+            "(no new output) still running",
+        ] {
+            assert!(is_unfinished(text), "{text:?}");
+        }
+        for text in
+            ["running 3 tests", "done", "Todos updated (3 pending)", "statuses: 4", "server running on 3000", ""]
+        {
+            assert!(!is_unfinished(text), "{text:?}");
+        }
     }
 }

@@ -97,6 +97,28 @@ impl Count {
     }
 }
 
+/// Refusals of one tool or program, with no success of it in between.
+#[derive(Debug, Clone, Copy, Default)]
+struct Refused {
+    who: u128,
+    count: Count,
+}
+
+impl Refused {
+    fn hit(&mut self, who: u128, threshold: u32) -> bool {
+        if self.who != who {
+            *self = Self { who, count: Count::default() };
+        }
+        self.count.hit(threshold)
+    }
+
+    fn healed(&mut self, who: u128) {
+        if self.who == who {
+            self.count = Count::default();
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Interventions {
     compactions: Count,
@@ -105,9 +127,9 @@ pub struct Interventions {
     polls: Count,
     poll: u128,
     polled_at: f64,
-    denied: Count,
-    /// What was refused last: the tool.
-    refused: u128,
+    refused_tool: Refused,
+    refused_subject: Refused,
+    /// Tool calls of the whole run.
     calls: u32,
     /// The latest finished message: whether it was empty, and what it said.
     last: Option<(bool, Speech)>,
@@ -115,7 +137,7 @@ pub struct Interventions {
 
 impl Interventions {
     pub fn person(&mut self) {
-        *self = Self::default();
+        *self = Self { calls: self.calls, ..Self::default() };
     }
 
     pub fn message(&mut self, empty: bool, speech: Speech) {
@@ -125,6 +147,8 @@ impl Interventions {
 
     pub fn call(&mut self) {
         self.calls += 1;
+        // A message that asks for a tool came through as well.
+        self.retries = Count::default();
         self.last = None;
     }
 
@@ -156,17 +180,35 @@ impl Interventions {
                 out.push(finding(Kind::Polling, reason, at));
             }
         }
-        if step.error.is_some_and(|failure| failure.kind == FailureKind::Denied) {
-            let tool = fast(step.action.tool.as_bytes());
-            if tool != self.refused {
-                self.refused = tool;
-                self.denied = Count::default();
+        self.refusal(step, config, at, out);
+    }
+
+    fn refusal(&mut self, step: &Step, config: &Config, at: f64, out: &mut Vec<Finding>) {
+        let (tool, subject) = (fast(step.action.tool.as_bytes()), step.action.subject);
+        let (by_tool, by_subject) = (&mut self.refused_tool, &mut self.refused_subject);
+        if !step.is_error {
+            by_tool.healed(tool);
+            by_subject.healed(subject);
+        }
+        let kind = step.error.map(|failure| failure.kind);
+        let due = match kind {
+            Some(FailureKind::Denied) => {
+                let due = by_subject.hit(subject, config.denied_threshold);
+                by_tool.hit(tool, config.denied_threshold) || due
             }
-            if self.denied.hit(config.denied_threshold) {
-                let reason =
-                    format!("{} was refused {} times and asked for again", step.action.tool, self.denied.value);
-                out.push(finding(Kind::Denied, reason, at));
+            // The world of before: what the system refused then may be allowed now.
+            Some(FailureKind::Forbidden) => by_subject.hit(subject, config.denied_threshold),
+            _ => {
+                if step.world {
+                    *by_subject = Refused::default();
+                }
+                false
             }
+        };
+        if due {
+            let times = by_tool.count.value.max(by_subject.count.value);
+            let reason = format!("{} was refused {times} times and asked for again", step.action.tool);
+            out.push(finding(Kind::Denied, reason, at));
         }
     }
 

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Context, Happening, Rule};
-use crate::detect::round::PATIENCE_MS;
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use crate::detect::round::PATIENCE_MS;
 
 const MAX_PERIOD: usize = 8;
 

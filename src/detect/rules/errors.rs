@@ -7,6 +7,7 @@
 
 use super::streak::Streak;
 use super::{Context, Happening, Rule};
+use crate::detect::action::Action;
 use crate::detect::evidence::{EvidenceType, Report};
 use crate::detect::failure::Kind;
 use crate::detect::memory::Memory;
@@ -20,6 +21,8 @@ const REMEMBERED: usize = 256;
 struct Counted {
     epoch: u64,
     streak: Streak,
+    /// Who failed, and how often it had succeeded then.
+    subjects: Vec<(u128, u64)>,
     /// Distinct arguments: one action that fails again and again is another rule's.
     actions: Vec<u128>,
 }
@@ -34,7 +37,7 @@ pub struct Errors {
     /// Successes per subject: a class that was seen before the latest one starts anew.
     successes: Memory<u64>,
     unknown: Streak,
-    denied: Memory<Streak>,
+    denied: Memory<Counted>,
     person: u64,
 }
 
@@ -70,6 +73,10 @@ impl Errors {
         let action = &*step.action;
         if !step.is_error {
             *self.successes.entry(action.subject, || 0) += 1;
+            let tool = fast(action.tool.as_bytes());
+            if tool != action.subject {
+                *self.successes.entry(tool, || 0) += 1;
+            }
             self.unknown.clear();
             return;
         }
@@ -83,18 +90,16 @@ impl Errors {
                     self.unknown.report(config.unknown_tool_threshold, EvidenceType::UnknownTool, 2, what, step.at);
                 reports.extend(report.map(|report| report.about(action)));
             }
-            Kind::Denied => {
-                let tool = fast(action.tool.as_bytes());
-                let streak = self.denied.entry(tool, Streak::default);
-                streak.hit(step.at, context);
-                let report = streak.report(
-                    config.denied_threshold,
-                    EvidenceType::Denied,
-                    pair(tool, 3),
-                    "refused and asked again",
-                    step.at,
-                );
-                reports.extend(report.map(|report| report.about(action)));
+            Kind::Denied | Kind::Forbidden => {
+                let epoch = if failure.kind == Kind::Forbidden { context.epoch } else { 0 };
+                for (who, threshold) in refused(action, failure.kind, config.denied_threshold) {
+                    let successes = self.successes.get(who).copied().unwrap_or(0);
+                    let refusals = self.denied.entry(who, Counted::default);
+                    let streak = &mut count(refusals, step, epoch + successes, context).streak;
+                    let what = "refused and asked again";
+                    let report = streak.report(threshold, EvidenceType::Denied, pair(who, 3), what, step.at);
+                    reports.extend(report.map(|report| report.about(action)));
+                }
             }
             Kind::Other => {
                 // A check that fails while its cause is worked on belongs to `persistent_failure`.
@@ -108,13 +113,17 @@ impl Errors {
                     let report = one.streak.report(threshold, EvidenceType::ErrorLoop, key, what, step.at);
                     reports.extend(report.map(|report| report.about(action)));
                 }
-                let all = count(
-                    self.by_class.entry(failure.class, Counted::default),
-                    step,
-                    context.epoch + self.person,
-                    context,
-                );
-                if all.actions.len() > 2 {
+                let all = self.by_class.entry(failure.class, Counted::default);
+                let healed =
+                    |&(subject, before): &(u128, u64)| self.successes.get(subject).copied().unwrap_or(0) > before;
+                if all.subjects.iter().any(healed) {
+                    *all = Counted::default();
+                }
+                let all = count(all, step, context.epoch + self.person, context);
+                if all.subjects.len() < MAX_ACTIONS && !all.subjects.iter().any(|&(known, _)| known == action.subject) {
+                    all.subjects.push((action.subject, successes));
+                }
+                if all.subjects.len() > 1 && all.actions.len() > 2 {
                     let what = "the same error from several tools";
                     let report =
                         all.streak.report(threshold * 2, EvidenceType::ErrorLoop, failure.class, what, step.at);
@@ -125,13 +134,21 @@ impl Errors {
     }
 }
 
-fn count<'a>(counted: &'a mut Counted, step: &Step, epoch: u64, context: &Context<'_>) -> &'a Counted {
+/// What a refusal is counted for. The system refuses a program; a person or a policy may mean the program or the tool.
+fn refused(action: &Action, kind: Kind, threshold: u32) -> impl Iterator<Item = (u128, u32)> {
+    let tool = fast(action.tool.as_bytes());
+    let by_tool = kind == Kind::Denied && tool != action.subject;
+    [(action.subject, threshold)].into_iter().chain(by_tool.then_some((tool, threshold)))
+}
+
+fn count<'a>(counted: &'a mut Counted, step: &Step, epoch: u64, context: &Context<'_>) -> &'a mut Counted {
     if counted.epoch != epoch {
         *counted = Counted { epoch, ..Counted::default() };
     }
     counted.streak.hit(step.at, context);
     if counted.streak.count == 1 {
         counted.actions.clear();
+        counted.subjects.clear();
     }
     if counted.actions.len() < MAX_ACTIONS && !counted.actions.contains(&step.action.hash) {
         counted.actions.push(step.action.hash);
@@ -185,5 +202,46 @@ mod tests {
         }
         assert_eq!(story.first("denied"), Some(3));
         assert_eq!(story.first("intervention:denied"), Some(3));
+    }
+
+    #[test]
+    fn an_error_that_heals_each_time_is_no_loop() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story
+                .bash_fails(&format!("ssh edge-{n} uptime"), "ssh: connect to host edge port 22: Connection timed out");
+            story.bash(&format!("ssh edge-{n} uptime"), &format!("up {n} days"));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn what_the_system_refuses_and_another_way_allows_is_no_loop() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.bash_fails(&format!("cp u{n} /etc/"), &format!("cp: cannot create '/etc/u{n}': Permission denied"));
+            story.bash(&format!("sudo cp u{n} /etc/"), "(no output)");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn refusals_between_allowed_calls_of_the_same_program_are_answers() {
+        let mut story = Story::new();
+        story.times(8, |story, n| {
+            story.bash_fails(&format!("rm -rf old{n}"), "Permission to use \"bash\" was declined.");
+            story.bash(&format!("rm -rf tmp{n}"), "(no output)");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn asking_for_a_refused_program_again_is_told_whatever_else_is_allowed_in_between() {
+        let mut story = Story::new();
+        story.times(4, |story, n| {
+            story.bash_fails(&format!("npm publish --tag t{n}"), "Rejected by the user: denied by policy");
+            story.bash(&format!("ls d{n}"), &format!("a{n}"));
+        });
+        assert!(story.first("denied").is_some());
     }
 }

@@ -16,7 +16,7 @@ use crate::detect::round::{PATIENCE_MS, Step};
 const REMEMBERED: usize = 1024;
 
 /// Rounds with news between two equal steps after which the second is no repetition but a new look.
-const LONG_AGO: u64 = 10;
+const LONG_AGO: u64 = 5;
 
 #[derive(Debug, Clone, Default)]
 struct Streak {
@@ -30,6 +30,9 @@ struct Streak {
     /// Rounds of news seen when the latest repetition came, and when the streak began.
     news_before: u64,
     news_at_start: u64,
+    /// [`Repeat::done`] and [`Repeat::moved`] when the latest repetition came.
+    done_before: u64,
+    moved_before: u64,
     /// Calls of other actions lay between.
     interleaved: bool,
     /// Consecutive calls with materially different outcomes.
@@ -39,19 +42,49 @@ struct Streak {
     changes_cost: LoopCost,
 }
 
+/// A count of rounds in which something happened.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rounds {
+    count: u64,
+    latest: u64,
+}
+
+impl Rounds {
+    fn hit(&mut self, round: u64) {
+        if self.latest != round {
+            *self = Self { count: self.count + 1, latest: round };
+        }
+    }
+
+    /// How many there were before `round`.
+    fn before(self, round: u64) -> u64 {
+        self.count - u64::from(self.count > 0 && self.latest == round)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Repeat {
     streaks: Memory<Streak>,
-    /// Rounds that brought news, so far; a round counts once.
-    news: u64,
-    news_round: u64,
+    /// Rounds that brought news.
+    news: Rounds,
+    /// Rounds in which something was done that was never done before: the next look may see another world. A round
+    /// counts once, and not for itself.
+    done: Rounds,
+    /// Rounds in which a known question got an answer that it never had.
+    moved: Rounds,
     /// Waiting is over for streaks before this user message.
     person: u64,
 }
 
 impl Default for Repeat {
     fn default() -> Self {
-        Self { streaks: Memory::new(REMEMBERED), news: 0, news_round: 0, person: 0 }
+        Self {
+            streaks: Memory::new(REMEMBERED),
+            news: Rounds::default(),
+            done: Rounds::default(),
+            moved: Rounds::default(),
+            person: 0,
+        }
     }
 }
 
@@ -70,10 +103,14 @@ impl Repeat {
         let round = context.round.number;
         let epoch = context.epoch + self.person;
         // News of this very round lies not "between" two looks.
-        let news = self.news - u64::from(self.news_round == round);
+        let news = self.news.before(round);
         let streak = self.streaks.entry(step.action.hash, Streak::default);
 
-        let restarted = streak.count == 0 || streak.epoch != epoch || news - streak.news_before.min(news) > LONG_AGO;
+        let (done, moved) = (self.done.before(round), self.moved.before(round));
+        let first = streak.count == 0;
+        // A check after something was done, or a key press that the screen answered, is no repetition.
+        let answered = done > streak.done_before || step.action.acts && !step.is_error && moved > streak.moved_before;
+        let restarted = first || answered || streak.epoch != epoch || news - streak.news_before.min(news) > LONG_AGO;
         if restarted || streak.outcome != step.outcome {
             let moved = !restarted && streak.outcome != step.outcome;
             let material = moved && streak.shape != step.shape && round - streak.last_round <= 1;
@@ -108,6 +145,17 @@ impl Repeat {
         streak.last_at = step.at;
         streak.last_round = round;
         streak.news_before = news;
+        // What it does itself is no answer to its own repetition.
+        let does = first && step.action.acts && !step.is_error;
+        if does {
+            self.done.hit(round);
+        }
+        let moves = !first && step.news;
+        if moves {
+            self.moved.hit(round);
+        }
+        streak.done_before = if does { self.done.count } else { done };
+        streak.moved_before = if moves { self.moved.count } else { moved };
 
         let base = context.config.repeat_threshold;
         let threshold = if step.polls {
@@ -139,9 +187,8 @@ impl Repeat {
                 cost: streak.changes_cost,
             });
         }
-        if step.news && self.news_round != round {
-            self.news += 1;
-            self.news_round = round;
+        if step.news {
+            self.news.hit(round);
         }
     }
 }
@@ -262,5 +309,85 @@ mod tests {
             story.bash("ls", "a");
         });
         assert_eq!(story.first("repeated_command"), None);
+    }
+
+    #[test]
+    fn looks_after_a_pause_are_waiting_whatever_they_look_with() {
+        let mut story = Story::new();
+        story.times(40, |story, _| {
+            story.bash("sleep 60", "(no output)");
+            story.at += 60_000.0;
+            story.bash("cat out/status", "importing");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn a_question_that_is_answered_with_not_yet_is_a_poll() {
+        let mut story = Story::new();
+        story.times(30, |story, _| {
+            story.call("job_info", json!({ "id": 4 }), "status: running");
+        });
+        assert_eq!(story.first("repeated_command"), Some(20));
+    }
+
+    #[test]
+    fn a_shortened_check_is_no_poll() {
+        let mut story = Story::new();
+        story.times(4, |story, _| {
+            story.bash_fails("npm test 2>&1 | tail -5", "1 failed");
+        });
+        assert_eq!(story.first("repeated_command"), Some(3));
+    }
+
+    #[test]
+    fn a_check_after_something_new_was_done_is_no_repetition() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.bash(&format!("python load.py --offset {n}"), "loaded 500 rows");
+            story.bash("python verify.py", "ok");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn a_key_press_is_answered_by_the_screen() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.call("browser_click", json!({ "selector": "#next" }), "Clicked");
+            story.call("browser_snapshot", json!({}), &format!("page {n}"));
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn a_key_press_that_changes_nothing_is_a_loop() {
+        let mut story = Story::new();
+        story.times(6, |story, _| {
+            story.call("browser_click", json!({ "selector": "#next" }), "Clicked");
+            story.call("browser_snapshot", json!({}), "page 1");
+        });
+        assert!(story.first("alternating").or(story.first("repeated_command")).is_some_and(|call| call <= 8));
+    }
+
+    #[test]
+    fn what_an_action_does_itself_is_no_answer_to_its_repetition() {
+        let mut story = Story::new();
+        story.times(3, |story, _| {
+            story.bash("./deploy.sh", "nothing to do");
+        });
+        assert_eq!(story.first("repeated_command"), Some(3));
+    }
+
+    #[test]
+    fn a_look_that_comes_back_after_many_other_things_is_a_new_look() {
+        let mut story = Story::new();
+        story.times(80, |story, n| {
+            story.reads(&format!("src/{n}.rs"), 1, 100);
+            if n % 7 == 0 {
+                story.bash("pwd", "/repo");
+            }
+        });
+        story.is_silent();
     }
 }
