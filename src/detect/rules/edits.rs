@@ -1,7 +1,7 @@
 //! `failing_edit` and `edit_revert`: edits that get nowhere.
 //!
 //! Failing: edits of one file that fail, or leave it as it was; reading in between does not help. Reverting: a file
-//! goes back to an old state again and again with no new state in between. Undoing a change once to see a test fail,
+//! goes back to an old state again and again with nothing new in between, in this file or elsewhere. Undoing a change once to see a test fail,
 //! and doing it again, is two such returns; the third is told.
 
 use super::streak::Streak;
@@ -18,7 +18,14 @@ const REMEMBERED: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Edits {
     failing: Memory<Streak>,
-    reverts: Memory<Streak>,
+    reverts: Memory<Reverts>,
+}
+
+/// Returns of one file, with nothing new anywhere in between.
+#[derive(Debug, Clone, Default)]
+struct Reverts {
+    epoch: u64,
+    streak: Streak,
 }
 
 impl Default for Edits {
@@ -59,14 +66,15 @@ impl Edits {
             );
             reports.extend(report.map(|report| report.about(action)));
         }
-        let reverts = self.reverts.entry(path, Streak::default);
-        if step.world {
-            reverts.clear();
-        } else if step.reverted {
-            reverts.hit(step.at, context);
+        let reverts = self.reverts.entry(path, Reverts::default);
+        if reverts.epoch != context.epoch {
+            *reverts = Reverts { epoch: context.epoch, ..Reverts::default() };
+        }
+        if step.reverted {
+            reverts.streak.hit(step.at, context);
             let threshold = context.config.edit_revert_threshold;
             let what = "a file goes back to an old state,";
-            let report = reverts.report(threshold, EvidenceType::EditRevert, pair(path, 6), what, step.at);
+            let report = reverts.streak.report(threshold, EvidenceType::EditRevert, pair(path, 6), what, step.at);
             reports.extend(report.map(|report| report.about(action)));
         }
     }
@@ -111,5 +119,16 @@ mod tests {
             .edits("f", "fix")
             .bash("npm test", "ok");
         story.is_silent();
+    }
+
+    #[test]
+    fn a_line_that_comes_and_goes_around_new_edits_elsewhere_is_no_ping_pong() {
+        let mut story = Story::new();
+        story.times(10, |story, n| {
+            story.edits("test.ts", "only");
+            story.edits("src.ts", &format!("v{n}"));
+            story.edits("test.ts", "all");
+        });
+        assert_eq!(story.first("edit_revert"), None);
     }
 }
