@@ -1,7 +1,7 @@
 //! `empty_results`: varied questions, always the same nothing.
 //!
-//! Searches that all come back empty, and questions to one program that only looks and always gives the very same
-//! answer. Seven membership checks in a row are legitimate, the eighth is told. An answer with something in it, a
+//! Searches that all come back empty with nothing read in between, and questions to one program that only looks and
+//! always gives the very same answer, about nothing else than before. Seven membership checks in a row are legitimate, the eighth is told. An answer with something in it, a
 //! change of the world and a person start anew.
 
 use super::streak::Streak;
@@ -17,7 +17,12 @@ pub struct Empty {
     same: Streak,
     /// Subject and outcome of `same`.
     answer: u128,
+    /// What it was asked of.
+    targets: Vec<u128>,
 }
+
+/// Things asked about that are told apart.
+const MAX_TARGETS: usize = 64;
 
 impl Rule for Empty {
     fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
@@ -38,6 +43,9 @@ impl Empty {
         let threshold = context.config.empty_result_threshold;
         if action.search && !step.empty {
             self.searches.clear();
+        } else if step.news && !step.empty && !step.is_error && (step.shown.is_some() || action.looks) {
+            // New text was read: the searches are part of a wider look around.
+            self.searches.clear();
         } else if action.search && step.news {
             self.searches.hit(step.at, context);
             let what = "searches that find nothing";
@@ -52,6 +60,13 @@ impl Empty {
         if answer != self.answer {
             self.answer = answer;
             self.same.clear();
+            self.targets.clear();
+        }
+        // The same question about another thing: that they agree is news. That nothing is anywhere may be a loop.
+        let another = action.target != 0 && !self.targets.contains(&action.target);
+        if another && !step.empty && self.targets.len() < MAX_TARGETS {
+            self.targets.push(action.target);
+            return;
         }
         if !step.news {
             return;
@@ -102,6 +117,34 @@ mod tests {
         let mut story = Story::new();
         story.times(20, |story, n| {
             story.bash(&format!("mkdir d{n}"), "(no output)");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn searches_may_find_nothing_while_new_text_is_read_in_between() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.reads(&format!("src/{n}.rs"), 1, 50);
+            story.bash_fails(&format!("rg 'unsafe {n}' src"), "(no output)\n\nCommand exited with code 1");
+        });
+        assert_eq!(story.first("empty_results"), None);
+    }
+
+    #[test]
+    fn one_answer_about_many_things_is_a_survey() {
+        let mut story = Story::new();
+        story.times(30, |story, n| {
+            story.bash(&format!("stat -c %a conf.d/{n}.conf"), "644");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn statements_that_write_return_no_rows() {
+        let mut story = Story::new();
+        story.times(20, |story, n| {
+            story.call("query", json!({ "sql": format!("CREATE TABLE t{n} (id int)") }), "[]");
         });
         story.is_silent();
     }
