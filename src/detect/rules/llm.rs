@@ -33,15 +33,20 @@ impl Row {
 pub struct Messages {
     output: Row,
     input: Row,
+    /// The agent has done or said something since the latest input.
+    reacted: bool,
     /// The output row before the latest round, to count a round anew when its batch goes on.
     before: Row,
 }
 
 impl Rule for Messages {
     fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+        self.reacted |= matches!(what, Happening::Message { .. });
         let threshold = context.config.llm_repeat_threshold;
         match what {
             Happening::User => *self = Self::default(),
+            // Several notices that wait for one turn of the agent are one input.
+            Happening::Input { .. } if self.input.count > 0 && !self.reacted => {}
             Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => {
                 self.output = Row::default()
             }
@@ -50,6 +55,7 @@ impl Rule for Messages {
                 report(&self.output, EvidenceType::RepeatedLlmOutput, &[], threshold, context, reports);
             }
             Happening::Input { body } => {
+                self.reacted = false;
                 self.input.take(body, context.now, &Usage::default());
                 report(&self.input, EvidenceType::RepeatedLlmInput, &[], threshold, context, reports);
             }
@@ -67,7 +73,8 @@ impl Rule for Messages {
                     report(&self.output, EvidenceType::RepeatedLlmOutput, members, threshold, context, reports);
                 }
             }
-            Happening::Step { .. } | Happening::Compacted | Happening::Tick => {}
+            Happening::Step { .. } => self.reacted = true,
+            Happening::Compacted | Happening::Tick => {}
         }
     }
 }
@@ -135,6 +142,15 @@ mod tests {
         let mut story = Story::new();
         story.times(9, |story, _| {
             story.user("continue");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn notices_that_wait_for_one_turn_are_one_input() {
+        let mut story = Story::new();
+        story.times(5, |story, n| {
+            story.program(&format!("[agent {n}] completed"));
         });
         story.is_silent();
     }
