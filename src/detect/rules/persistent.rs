@@ -57,7 +57,8 @@ impl Persistent {
             return;
         }
         check.epoch = context.epoch;
-        check.streak.hit(step.at, context);
+        // However much is read between two runs: work goes on, and the failure stays.
+        check.streak.hit_again(step.at, context);
         let trigger = pair(step.action.hash, 7);
         let what = "after every edit the same check fails in the same way,";
         let threshold = context.config.persistent_failure_threshold;
@@ -90,5 +91,18 @@ mod tests {
             story.edits("a.c", &n.to_string()).bash_fails("make", &format!("{} errors left", 20 - n));
         });
         story.is_silent();
+    }
+
+    #[test]
+    fn much_reading_between_two_runs_does_not_hide_that_the_failure_stays() {
+        let mut story = Story::new();
+        story.times(5, |story, n| {
+            story.times(12, |story, m| {
+                story.reads(&format!("src/{n}/{m}.rs"), 1, 50);
+            });
+            story.edits("a.rs", &format!("v{n}"));
+            story.bash_fails("cargo test", "test a ... FAILED");
+        });
+        assert!(story.first("persistent_failure").is_some());
     }
 }

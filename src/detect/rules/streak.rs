@@ -6,7 +6,7 @@ use super::{Context, times};
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 
 /// Rounds with news of other things after which a recurrence is a new look, not a repetition.
-pub const LONG_AGO: u64 = 10;
+pub const LONG_AGO: u64 = 5;
 
 #[derive(Debug, Clone, Default)]
 pub struct Streak {
@@ -18,11 +18,16 @@ pub struct Streak {
 }
 
 impl Streak {
-    /// Counts the current round; a round counts once.
+    /// Counts the current round; a round counts once. What recurs after [`LONG_AGO`] starts anew.
     pub fn hit(&mut self, at: f64, context: &Context<'_>) {
-        if self.count > 0 && context.news.saturating_sub(self.news) > LONG_AGO {
-            *self = Self::default();
+        if context.news.saturating_sub(self.news) > LONG_AGO {
+            self.clear();
         }
+        self.hit_again(at, context);
+    }
+
+    /// As [`Self::hit`], however long ago the latest one was.
+    pub fn hit_again(&mut self, at: f64, context: &Context<'_>) {
         self.news = context.news;
         if self.count == 0 {
             *self = Self {
