@@ -25,7 +25,9 @@ export function pytest(noise: Noise, passed: number, failures: readonly string[]
     "============================= test session starts ==============================",
     "platform linux -- Python 3.12.4, pytest-8.2.2, pluggy-1.5.0",
     `collected ${passed + failures.length} items`,
-    ...(short.length > 0 ? ["=========================== short test summary info ============================", ...short] : []),
+    ...(short.length > 0
+      ? ["=========================== short test summary info ============================", ...short]
+      : []),
     `========================= ${counts} in ${noise.seconds(1, 9)} =========================`,
   ].join("\n");
 }

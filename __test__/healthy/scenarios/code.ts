@@ -83,7 +83,7 @@ export const code: Scenario[] = [
     build(t) {
       t.user("The scheduler fires twice. Find out why and fix it.");
       const print = '    eprintln!("tick {:?}", self.next);';
-      for (let i = 0; i < 9; i++) {
+      for (let i = 0; i < 12; i++) {
         const failing = `scheduler::tests::fires_once_${i}`;
         t.edit("src/scheduler.rs", "fn tick(&mut self) {", `fn tick(&mut self) {\n${print}`);
         t.bash(`cargo test fires_once_${i} -- --nocapture`, cargoTest(t.noise, 0, [failing]), { code: 101, secs: 7 });
@@ -168,7 +168,10 @@ export const code: Scenario[] = [
       t.user("Run the e2e test, I want to see whether it is flaky.");
       for (let i = 0; i < 30; i++) {
         const failing = i % 7 === 4 ? ["e2e/login.test.ts > login > keeps the session"] : [];
-        t.bash("npm run e2e -- login", vitest(t.noise, failing.length > 0 ? 3 : 4, failing), { code: failing.length, secs: 25 });
+        t.bash("npm run e2e -- login", vitest(t.noise, failing.length > 0 ? 3 : 4, failing), {
+          code: failing.length,
+          secs: 25,
+        });
         t.say(failing.length > 0 ? `Run ${i + 1}: it failed this time.` : `Run ${i + 1}: passed.`);
         t.user(t.noise.pick(["again", "and again", "once more please", "again"]));
       }
@@ -216,8 +219,15 @@ export const code: Scenario[] = [
       const items = Array.from({ length: 24 }, (_, i) => `Write test ${i + 1}`);
       t.user("Add the 24 missing tests. Keep a todo list.");
       for (let i = 0; i < 24; i++) {
-        const todos = items.map((content, j) => ({ content, status: j < i ? "completed" : j === i ? "in_progress" : "pending" }));
-        t.call("todo_write", { todos }, "Todos have been modified successfully. Please proceed with the current tasks.");
+        const todos = items.map((content, j) => ({
+          content,
+          status: j < i ? "completed" : j === i ? "in_progress" : "pending",
+        }));
+        t.call(
+          "todo_write",
+          { todos },
+          "Todos have been modified successfully. Please proceed with the current tasks.",
+        );
         t.write(`test/case_${i}.test.ts`, `test("case ${i}", () => {});`);
         t.bash(`npx vitest run test/case_${i}.test.ts`, vitest(t.noise, 1));
       }
@@ -237,7 +247,9 @@ export const code: Scenario[] = [
     name: "a licence and version survey, file by file, with the same answer each time",
     why: "Each question is about another file; that they agree is the result.",
     build(t) {
-      t.user("Make sure that every package has the licence header and the same version. Look at each, do not script it.");
+      t.user(
+        "Make sure that every package has the licence header and the same version. Look at each, do not script it.",
+      );
       for (let i = 0; i < 30; i++) {
         t.bash(`head -1 packages/p${i}/src/index.ts`, "// SPDX-License-Identifier: Apache-2.0");
         t.bash(`jq -r .version packages/p${i}/package.json`, "4.2.0");

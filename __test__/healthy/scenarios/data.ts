@@ -21,7 +21,11 @@ export const data: Scenario[] = [
       t.user("Users report timeouts. Watch the log while I try things.");
       for (let i = 0; i < 40; i++) {
         t.bash("tail -5 /var/log/app/web.log", `${t.noise.time()} INFO request ${t.noise.int(1000, 9999)} ok`);
-        t.bash(`grep -n 'req-${t.noise.hex(6)}' /var/log/app/web.log`, i % 3 === 0 ? "" : `${i * 40}:timeout after 30 s in stage ${i}`, { code: i % 3 === 0 ? 1 : 0 });
+        t.bash(
+          `grep -n 'req-${t.noise.hex(6)}' /var/log/app/web.log`,
+          i % 3 === 0 ? "" : `${i * 40}:timeout after 30 s in stage ${i}`,
+          { code: i % 3 === 0 ? 1 : 0 },
+        );
         t.bash(`sed -n '${i * 40},${i * 40 + 20}p' /var/log/app/web.log`, source("web.log", 20, i * 40));
       }
     },
@@ -32,7 +36,8 @@ export const data: Scenario[] = [
     build(t) {
       t.user("Remove the exports that nobody uses.");
       for (let group = 0; group < 9; group++) {
-        for (let i = 0; i < 7; i++) t.call("grep", { pattern: `helper${group}_${i}\\b`, path: "src" }, "No matches found");
+        for (let i = 0; i < 7; i++)
+          t.call("grep", { pattern: `helper${group}_${i}\\b`, path: "src" }, "No matches found");
         t.edit("src/index.ts", `export * from "./group${group}";\n`, "");
       }
     },
@@ -42,7 +47,18 @@ export const data: Scenario[] = [
     why: "Empty searches are what a security review hopes for; each is followed by new code.",
     build(t) {
       t.user("Audit the service for dangerous calls, file by file.");
-      const dangers = ["eval", "exec", "spawn", "Function", "innerHTML", "deserialize", "pickle", "md5", "system", "popen"];
+      const dangers = [
+        "eval",
+        "exec",
+        "spawn",
+        "Function",
+        "innerHTML",
+        "deserialize",
+        "pickle",
+        "md5",
+        "system",
+        "popen",
+      ];
       for (let i = 0; i < 30; i++) {
         t.read(`src/service/s${i}.js`, source(`src/service/s${i}.js`, 50));
         t.bash(`rg -n '\\b${dangers[i % 10]}\\(' src/service/s${i}.js`, "", { code: 1 });
@@ -55,8 +71,16 @@ export const data: Scenario[] = [
     build(t) {
       t.user("Explore the churn data and build a first model.");
       for (let i = 0; i < 40; i++) {
-        t.call("notebook_edit", { notebook_path: "churn.ipynb", cell_id: `c${i}`, new_source: `df${i} = df${i - 1}.dropna()` }, "Cell updated");
-        t.call("notebook_execute", { notebook_path: "churn.ipynb", cell_id: `c${i}` }, i % 2 === 0 ? "" : `rows: ${9000 - i * 13}`);
+        t.call(
+          "notebook_edit",
+          { notebook_path: "churn.ipynb", cell_id: `c${i}`, new_source: `df${i} = df${i - 1}.dropna()` },
+          "Cell updated",
+        );
+        t.call(
+          "notebook_execute",
+          { notebook_path: "churn.ipynb", cell_id: `c${i}` },
+          i % 2 === 0 ? "" : `rows: ${9000 - i * 13}`,
+        );
       }
     },
   },
@@ -69,7 +93,11 @@ export const data: Scenario[] = [
         t.call("query", { sql: `CREATE TABLE report_${i} (id bigint PRIMARY KEY, total numeric)` }, "[]");
         t.call("query", { sql: `INSERT INTO report_${i} SELECT id, sum(total) FROM orders_${i} GROUP BY id` }, "[]");
       }
-      t.call("query", { sql: "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'report_%'" }, '[{"count":25}]');
+      t.call(
+        "query",
+        { sql: "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'report_%'" },
+        '[{"count":25}]',
+      );
     },
   },
   {
@@ -143,9 +171,13 @@ export const data: Scenario[] = [
     name: "an ML sweep: one evaluation after each training run",
     why: "Each run trains with other parameters; some are no better.",
     build(t) {
-      t.user("Try the 24 learning rates in sweep.txt and tell me the best.");
-      for (let i = 0; i < 24; i++) {
-        t.bash(`python train.py --lr 1e-${(i % 6) + 1} --seed ${i}`, `epoch 10 loss ${t.noise.between(0.2, 0.9).toFixed(4)}`, { secs: 90 });
+      t.user("Try the 30 learning rates in sweep.txt and tell me the best.");
+      for (let i = 0; i < 30; i++) {
+        t.bash(
+          `python train.py --lr 1e-${(i % 6) + 1} --seed ${i}`,
+          `epoch 10 loss ${t.noise.between(0.2, 0.9).toFixed(4)}`,
+          { secs: 90 },
+        );
         t.bash("python evaluate.py --checkpoint last", "accuracy: 0.91", { secs: 10 });
       }
     },
@@ -164,7 +196,11 @@ export const data: Scenario[] = [
     build(t) {
       t.user("Set the machine up as in docs/setup.md.");
       for (let i = 0; i < 14; i++) {
-        t.bash(`cp units/app${i}.service /etc/systemd/system/`, `cp: cannot create regular file '/etc/systemd/system/app${i}.service': Permission denied`, { code: 1 });
+        t.bash(
+          `cp units/app${i}.service /etc/systemd/system/`,
+          `cp: cannot create regular file '/etc/systemd/system/app${i}.service': Permission denied`,
+          { code: 1 },
+        );
         t.bash(`sudo cp units/app${i}.service /etc/systemd/system/`);
         t.bash(`systemctl --user cat app${i}`, source(`app${i}.service`, 8));
         t.bash(`sudo systemctl enable app${i}`, `Created symlink app${i}.service`);

@@ -13,7 +13,10 @@ export const git: Scenario[] = [
         t.bash(`git bisect start HEAD v2.${round}`, "status: waiting for both good and bad commits");
         for (let i = 0; i < 10; i++) {
           const bad = i === 2 || i === 9;
-          t.bash(command, vitest(t.noise, bad ? 30 : 31, bad ? ["src/a.test.ts > works"] : []), { code: bad ? 1 : 0, secs: 12 });
+          t.bash(command, vitest(t.noise, bad ? 30 : 31, bad ? ["src/a.test.ts > works"] : []), {
+            code: bad ? 1 : 0,
+            secs: 12,
+          });
           const left = 1024 >> i;
           t.bash(
             `git bisect ${bad ? "bad" : "good"}`,
@@ -42,7 +45,11 @@ export const git: Scenario[] = [
     why: "The same conflict comes once per commit, and each is resolved.",
     build(t) {
       t.user("Rebase the feature branch onto main. In CHANGELOG.md take ours.");
-      t.bash("git rebase main", "Auto-merging CHANGELOG.md\nCONFLICT (content): Merge conflict in CHANGELOG.md\nerror: could not apply 1f00aa1... step 0", { code: 1 });
+      t.bash(
+        "git rebase main",
+        "Auto-merging CHANGELOG.md\nCONFLICT (content): Merge conflict in CHANGELOG.md\nerror: could not apply 1f00aa1... step 0",
+        { code: 1 },
+      );
       for (let i = 1; i < 26; i++) {
         t.bash("git checkout --ours CHANGELOG.md", "Updated 1 path from the index");
         t.bash("git add CHANGELOG.md");

@@ -3,7 +3,18 @@
 import { source, vitest } from "../outputs.ts";
 import type { Scenario } from "../trace.ts";
 
-const TOPICS = ["closures", "iterators", "lifetimes", "traits", "macros", "channels", "futures", "pinning", "slices", "drop"];
+const TOPICS = [
+  "closures",
+  "iterators",
+  "lifetimes",
+  "traits",
+  "macros",
+  "channels",
+  "futures",
+  "pinning",
+  "slices",
+  "drop",
+];
 
 export const talk: Scenario[] = [
   {
@@ -140,7 +151,8 @@ export const talk: Scenario[] = [
     build(t) {
       t.user("Port the whole package to ESM.");
       for (let part = 0; part < 8; part++) {
-        for (const path of ["package.json", "tsconfig.json", "src/index.ts", "README.md"]) t.read(path, source(path, 40));
+        for (const path of ["package.json", "tsconfig.json", "src/index.ts", "README.md"])
+          t.read(path, source(path, 40));
         for (let i = 0; i < 8; i++) t.edit(`src/p${part}_${i}.js`, "module.exports =", "export default");
         t.lifecycle("compaction_start", { reason: "threshold" });
         t.lifecycle("compaction_end", { reason: "threshold", aborted: false });

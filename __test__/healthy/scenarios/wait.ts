@@ -36,8 +36,14 @@ export const wait: Scenario[] = [
       t.bash("kubectl --context staging -n shop apply -f deploy/", "deployment.apps/web configured");
       for (let i = 0; i < 26; i++) {
         t.wait(12);
-        t.bash("kubectl --context staging -n shop get pods", `NAME        READY   STATUS    RESTARTS\nweb-7d9f    ${i < 14 ? 0 : 1}/1     ${i < 14 ? "ContainerCreating" : "Running"}   0`);
-        t.bash("kubectl --context staging -n shop logs deploy/web --tail 3", `${t.noise.time()} INFO  migrating schema, step ${i}`);
+        t.bash(
+          "kubectl --context staging -n shop get pods",
+          `NAME        READY   STATUS    RESTARTS\nweb-7d9f    ${i < 14 ? 0 : 1}/1     ${i < 14 ? "ContainerCreating" : "Running"}   0`,
+        );
+        t.bash(
+          "kubectl --context staging -n shop logs deploy/web --tail 3",
+          `${t.noise.time()} INFO  migrating schema, step ${i}`,
+        );
       }
       t.bash("kubectl --context staging -n shop rollout status deploy/web", 'deployment "web" successfully rolled out');
     },
@@ -50,7 +56,11 @@ export const wait: Scenario[] = [
         t.user(`Start service ${service} and tell me when it is healthy.`);
         t.bash(`./bin/service-${service} > /tmp/s${service}.log 2>&1 &`);
         for (let i = 0; i < 6; i++) {
-          t.bash(`sleep 2; curl -fsS localhost:80${service}0/health`, `curl: (7) Failed to connect to localhost port 80${service}0 after 0 ms: Couldn't connect to server`, { code: 7, secs: 2 });
+          t.bash(
+            `sleep 2; curl -fsS localhost:80${service}0/health`,
+            `curl: (7) Failed to connect to localhost port 80${service}0 after 0 ms: Couldn't connect to server`,
+            { code: 7, secs: 2 },
+          );
         }
         t.bash(`curl -fsS localhost:80${service}0/health`, '{"status":"up"}');
       }
@@ -62,12 +72,20 @@ export const wait: Scenario[] = [
     build(t) {
       t.user("Have three agents look into the three flaky tests, then summarise.");
       for (let i = 0; i < 3; i++) {
-        t.call("Agent", { prompt: `Investigate flaky test ${i}`, run_in_background: true }, `Agent started. agent_id: ag-${t.noise.hex(8)}`);
+        t.call(
+          "Agent",
+          { prompt: `Investigate flaky test ${i}`, run_in_background: true },
+          `Agent started. agent_id: ag-${t.noise.hex(8)}`,
+        );
       }
       for (let i = 0; i < 18; i++) {
         for (let agent = 0; agent < 3; agent++) {
           t.wait(agent === 0 ? 25 : 0);
-          t.call("get_subagent_result", { agent_id: `ag-${agent}` }, "Agent is still running. Use wait: true, or check back later.");
+          t.call(
+            "get_subagent_result",
+            { agent_id: `ag-${agent}` },
+            "Agent is still running. Use wait: true, or check back later.",
+          );
         }
       }
       t.call("get_subagent_result", { agent_id: "ag-0" }, "The test depends on the time zone.");
@@ -101,7 +119,8 @@ export const wait: Scenario[] = [
             output: `Agent ${group * 5 + i} started`,
           })),
         );
-        for (let i = 0; i < 5; i++) t.program(`[agent ${group * 5 + i}] completed in ${t.noise.int(20, 90)}s. Use get_result to read it.`);
+        for (let i = 0; i < 5; i++)
+          t.program(`[agent ${group * 5 + i}] completed in ${t.noise.int(20, 90)}s. Use get_result to read it.`);
         t.call("get_result", { group }, source(`review_${group}`, 5));
       }
     },
@@ -132,10 +151,18 @@ export const wait: Scenario[] = [
       t.user("Install the dependencies of all examples.");
       for (let i = 0; i < 14; i++) {
         for (let attempt = 0; attempt < 2; attempt++) {
-          t.bash(`npm --prefix examples/e${i} install`, `npm error code ETIMEDOUT\nnpm error network request to https://registry.example/left-pad failed, reason: connect ETIMEDOUT\nnpm error A complete log of this run can be found in: /home/dev/.npm/_logs/${t.noise.time().replaceAll(":", "_")}-debug-0.log`, { code: 1, secs: 20 });
+          t.bash(
+            `npm --prefix examples/e${i} install`,
+            `npm error code ETIMEDOUT\nnpm error network request to https://registry.example/left-pad failed, reason: connect ETIMEDOUT\nnpm error A complete log of this run can be found in: /home/dev/.npm/_logs/${t.noise.time().replaceAll(":", "_")}-debug-0.log`,
+            { code: 1, secs: 20 },
+          );
           t.bash("sleep 15", "(no output)", { secs: 15 });
         }
-        t.bash(`npm --prefix examples/e${i} install`, `added ${t.noise.int(80, 300)} packages in ${t.noise.seconds(4, 9)}`, { secs: 9 });
+        t.bash(
+          `npm --prefix examples/e${i} install`,
+          `added ${t.noise.int(80, 300)} packages in ${t.noise.seconds(4, 9)}`,
+          { secs: 9 },
+        );
       }
     },
   },
@@ -145,8 +172,14 @@ export const wait: Scenario[] = [
     build(t) {
       t.user("Collect the facts of the 20 edge machines over ssh.");
       for (let i = 0; i < 20; i++) {
-        t.bash(`ssh edge-${i} uptime`, `ssh: connect to host edge-${i} port 22: Connection timed out`, { code: 255, secs: 20 });
-        t.bash(`ssh -o ConnectTimeout=30 edge-${i} uptime`, ` ${t.noise.clock()} up ${i + 3} days,  2:11,  1 user,  load average: 0.${i}`);
+        t.bash(`ssh edge-${i} uptime`, `ssh: connect to host edge-${i} port 22: Connection timed out`, {
+          code: 255,
+          secs: 20,
+        });
+        t.bash(
+          `ssh -o ConnectTimeout=30 edge-${i} uptime`,
+          ` ${t.noise.clock()} up ${i + 3} days,  2:11,  1 user,  load average: 0.${i}`,
+        );
         t.bash(`ssh edge-${i} df -h /`, `Filesystem Size Used Avail\n/dev/sda1 40G ${i + 10}G ${30 - i}G`);
       }
     },
@@ -158,8 +191,15 @@ export const wait: Scenario[] = [
       t.user("Tune the pool size of the five services: change, restart, look at the logs, compare.");
       for (let i = 0; i < 20; i++) {
         t.edit("compose.yaml", `POOL: ${i}`, `POOL: ${i + 1}`);
-        t.bash("docker compose -f compose.yaml up -d --wait", " Container app-db-1  Healthy\n Container app-web-1  Healthy", { secs: 12 });
-        t.bash("docker compose -f compose.yaml ps", "NAME        STATUS\napp-db-1    Up (healthy)\napp-web-1   Up (healthy)");
+        t.bash(
+          "docker compose -f compose.yaml up -d --wait",
+          " Container app-db-1  Healthy\n Container app-web-1  Healthy",
+          { secs: 12 },
+        );
+        t.bash(
+          "docker compose -f compose.yaml ps",
+          "NAME        STATUS\napp-db-1    Up (healthy)\napp-web-1   Up (healthy)",
+        );
         t.bash("docker compose -f compose.yaml logs --tail 1 web", `web-1  | pool=${i + 1} p95=${t.noise.int(20, 90)}`);
       }
     },
@@ -170,7 +210,11 @@ export const wait: Scenario[] = [
     build(t) {
       t.user("Compare the five mirrors for each of the 20 files.");
       for (let i = 0; i < 20; i++) {
-        t.batch(Array.from({ length: 5 }, (_, m) => shell(`sha256sum mirror${m}/file_${i}.bin`, `${"ab12".repeat(16)}  mirror${m}/file_${i}.bin`)));
+        t.batch(
+          Array.from({ length: 5 }, (_, m) =>
+            shell(`sha256sum mirror${m}/file_${i}.bin`, `${"ab12".repeat(16)}  mirror${m}/file_${i}.bin`),
+          ),
+        );
       }
       t.bash("npm test", vitest(t.noise, 4));
     },

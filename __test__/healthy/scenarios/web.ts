@@ -35,7 +35,11 @@ export const web: Scenario[] = [
     build(t) {
       t.user("Play the first level.");
       for (let i = 0; i < 60; i++) {
-        t.call("press_key", { key: t.noise.pick(["Up", "Down", "Left", "Right", "Right", "Right"]) }, `score ${i * 10}\n${"#".repeat((i % 9) + 1)}@`);
+        t.call(
+          "press_key",
+          { key: t.noise.pick(["Up", "Down", "Left", "Right", "Right", "Right"]) },
+          `score ${i * 10}\n${"#".repeat((i % 9) + 1)}@`,
+        );
       }
     },
   },
@@ -46,8 +50,13 @@ export const web: Scenario[] = [
       t.user("Write an overview of open-source CRDT libraries with sources.");
       for (let i = 0; i < 30; i++) {
         const empty = i % 5 < 3;
-        t.call("web_search", { query: `crdt library ${t.noise.pick(["rust", "go", "c++", "java", "elixir"])} ${i}` }, empty ? "No results found." : source(`results_${i}`, 6));
-        if (!empty || i % 2 === 0) t.call("web_fetch", { url: `https://example.org/page/${i}` }, source(`page_${i}`, 40));
+        t.call(
+          "web_search",
+          { query: `crdt library ${t.noise.pick(["rust", "go", "c++", "java", "elixir"])} ${i}` },
+          empty ? "No results found." : source(`results_${i}`, 6),
+        );
+        if (!empty || i % 2 === 0)
+          t.call("web_fetch", { url: `https://example.org/page/${i}` }, source(`page_${i}`, 40));
       }
       t.write("overview.md", "# CRDT libraries");
     },
@@ -58,7 +67,13 @@ export const web: Scenario[] = [
     build(t) {
       t.user("Check the 40 links of the bibliography.");
       for (let i = 0; i < 40; i++) {
-        if (i % 3 === 1) t.call("web_fetch", { url: `https://site${i}.example/paper` }, `HTTP 403 Forbidden: https://site${i}.example/paper`, { error: true });
+        if (i % 3 === 1)
+          t.call(
+            "web_fetch",
+            { url: `https://site${i}.example/paper` },
+            `HTTP 403 Forbidden: https://site${i}.example/paper`,
+            { error: true },
+          );
         else t.call("web_fetch", { url: `https://site${i}.example/paper` }, source(`paper_${i}`, 20));
       }
       for (let i = 0; i < 12; i++) t.call("web_fetch", { url: `https://archive.example/${i}` }, source(`copy_${i}`, 9));
@@ -69,7 +84,8 @@ export const web: Scenario[] = [
     why: "Another endpoint each time, many with the same empty list.",
     build(t) {
       t.user("Go through all endpoints of the fresh instance and note what they answer.");
-      for (let i = 0; i < 50; i++) t.bash(`curl -s localhost:8080/api/v1/resource${i}`, i % 4 === 0 ? '{"error":"not found"}' : "[]");
+      for (let i = 0; i < 50; i++)
+        t.bash(`curl -s localhost:8080/api/v1/resource${i}`, i % 4 === 0 ? '{"error":"not found"}' : "[]");
     },
   },
 ];
