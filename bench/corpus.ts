@@ -17,39 +17,49 @@ export function random(seed: number): () => number {
   };
 }
 
-const WORDS = "error warning src lib module test expected found value type file line in at of the is not passed".split(
-  " ",
-);
+const WORDS =
+  "alpha value config index token parse render session module stream buffer cache client server handler event result error state option".split(
+    " ",
+  );
+
+type Colour = (code: number, text: string) => string;
+
+/** What tools print, a line each: matches of a search, a test runner, a log, source text. */
+const LINES: ((word: () => string, number: (below: number) => number, colour: Colour) => string)[] = [
+  (word, number, colour) =>
+    `${colour(35, `src/${word()}/${word()}.ts`)}:${colour(32, String(number(900)))}:  const ${word()} = ${colour(31, word())}(${word()}, ${word()});`,
+  (word, number, colour) => `  ${colour(32, "ok")} ${word()} keeps the ${word()} of a ${word()} (${number(300)} ms)`,
+  (word, number, colour) =>
+    `[${number(24).toString().padStart(2, "0")}:${10 + number(50)}:${10 + number(50)}] ${colour(33, "warning")}: unused ${word()} in ${word()}::${word()}`,
+  (word) => `    if (${word()}.${word()} !== undefined) return ${word()}(${word()});`,
+  (word) => `  /** The ${word()} of the ${word()}, or nothing when the ${word()} has none. */`,
+  (word, number, colour) =>
+    `${colour(31, "error")}: src/${word()}.ts:${number(900)}:${number(90)} ${word()} is not a ${word()}`,
+];
 
 /** Text as one flat string: a rope would be flattened inside whatever reads it first. */
 function flat(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
 
-/** Lines of `bytes` bytes altogether, as a tool prints them. */
-function lines(next: () => number, bytes: number, style: (word: string) => string): string {
+/** Lines of `size` characters altogether. */
+function lines(next: () => number, size: number, colour: Colour): string {
+  const word = () => WORDS[Math.floor(next() * WORDS.length)] ?? "";
+  const number = (below: number) => Math.floor(next() * below);
   let text = "";
-  while (text.length < bytes) {
-    const word = WORDS[Math.floor(next() * WORDS.length)] ?? "";
-    const roll = next();
-    if (roll < 0.08)
-      text += `${style(`src/${word}${Math.floor(next() * 40)}.ts`)}:${Math.floor(next() * 900)}:${Math.floor(next() * 80)} `;
-    else if (roll < 0.1) text += `(${Math.floor(next() * 2000)}ms) `;
-    else if (roll < 0.22) text += "\n";
-    else text += `${word} `;
-  }
-  return text.slice(0, bytes);
+  while (text.length < size) text += `${LINES[number(LINES.length)]?.(word, number, colour)}\n`;
+  // Not within a sequence.
+  return text.slice(0, size).replace(/\u001b\[?[0-9;]*$/, "");
 }
 
+const plain: Colour = (_, text) => text;
+const coloured: Colour = (code, text) => `\u001b[${code}m${text}\u001b[0m`;
+
 export const OUTPUTS = {
-  "20 B": (next: () => number) => flat(lines(next, 20, (word) => word)),
-  "1 KB with ANSI": (next: () => number) => {
-    const text = lines(next, 1024, (word) => `\u001b[31;1m${word}\u001b[0m`);
-    // Not within a sequence.
-    return flat(text.replace(/\u001b\[?[0-9;]*$/, ""));
-  },
+  "20 B": (next: () => number) => flat(lines(next, 20, plain)),
+  "1 KB with ANSI": (next: () => number) => flat(lines(next, 1024, coloured)),
   "64 KB with ANSI and one non-Latin-1 character": (next: () => number) => {
-    const text = lines(next, 64_000, (word) => `\u001b[36m${word}\u001b[0m`).replace(/\u001b\[?[0-9;]*$/, "");
+    const text = lines(next, 64_000, coloured);
     return flat(`${text.slice(0, 30_000)}→${text.slice(30_000)}`);
   },
 } as const;

@@ -7,7 +7,6 @@ const COSMETIC = new Set(
 );
 const MAIN_ARGUMENTS = "path file_path filePath file pattern query url uri regex name id prompt".split(" ");
 const EDIT_TOOLS = new Set("edit write patch multi_edit".split(" "));
-const POLLING = /(?:^|[;&|\n])\s*(?:sleep|watch|wait|curl|tail|ps|ping)\b/;
 const TYPE_CHECKING = /(?:^|[;&|\n])\s*(?:npx\s+)?(?:tsc|mypy|pyright|cargo\s+(?:check|clippy))\b/;
 const CHANGING = /(?:^|[;&|\n])\s*(?:mv|cp|rm|mkdir|touch|git\s+(?:add|commit|checkout|reset|apply|stash))\b/;
 
@@ -17,7 +16,6 @@ export interface TwinAction {
   key: string;
   isEdit: boolean;
   path: string | undefined;
-  polls: boolean;
   typecheck: boolean;
   mutates: boolean;
   forward: string | undefined;
@@ -49,7 +47,6 @@ export function actionOf(tool: string, args: string): TwinAction {
     key,
     isEdit,
     path,
-    polls: line !== undefined && POLLING.test(line),
     typecheck: line !== undefined && TYPE_CHECKING.test(line),
     mutates: line !== undefined && CHANGING.test(line),
     forward,

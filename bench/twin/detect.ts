@@ -1,5 +1,5 @@
 // The JS twin of src/detect, without its increments: reads the whole buffer again at each event and plays the rules over
-// it. Covers calls and their results, which is what is measured.
+// it. Covers calls and their results, which is what is measured; knows nothing of polls and of keys pressed in a terminal.
 
 import type { EvidenceType, WatchdogConfig } from "../../index.js";
 import type { TwinAction } from "./action.ts";
@@ -47,7 +47,6 @@ interface Round {
   pairs: string[];
   actions: string[];
   world: boolean;
-  polls: boolean;
   command: string;
 }
 
@@ -75,11 +74,8 @@ interface Incident {
   patience: number;
 }
 
-const POLL_FACTOR = 20;
-const PATIENCE_MS = 20_000;
 const LONG_AGO = 10;
 const MAX_PERIOD = 8;
-const LAPS = 3;
 const INCIDENT_PATIENCE = 3;
 const ORDER: EvidenceType[] = [
   "repeated_command",
@@ -108,11 +104,10 @@ class Scan {
   #epoch = 0;
   #newsRounds = 0;
   #newsRound = 0;
-  readonly #calledAt = new Map<string, number>();
   readonly #outcomes = new Set<string>();
   readonly #states = new Set<string>();
   readonly #streaks = new Map<string, Streak>();
-  readonly #past: { signature: string; actions: string[]; polls: boolean; at: number; command: string }[] = [];
+  readonly #past: { signature: string; actions: string[]; at: number; command: string }[] = [];
   /** By period: how many rounds in a row equal the one a period before, and since when. */
   readonly #runs = new Float64Array(2 * (MAX_PERIOD + 1));
   readonly #runsBefore = new Float64Array(2 * (MAX_PERIOD + 1));
@@ -136,15 +131,12 @@ class Scan {
       this.#round = newRound(this.#round.number + 1, event.turn);
     }
     this.#round.open += 1;
-    this.#calledAt.set(event.callId, event.at);
   }
 
   result(event: TwinEvent): void {
     const { action, pair = "", isError = false } = event;
     const round = this.#round;
     round.open -= 1;
-    const calledAt = this.#calledAt.get(event.callId) ?? event.at;
-    this.#calledAt.delete(event.callId);
     const news = !this.#outcomes.has(pair);
     if (news) this.#outcomes.add(pair);
     if (!isError && this.#changesWorld(action, news)) {
@@ -158,13 +150,12 @@ class Scan {
     if (fresh) {
       round.pairs.push(pair);
       if (!round.actions.includes(action.hash)) round.actions.push(action.hash);
-      round.polls &&= action.polls;
       round.command ||= action.key;
     }
     const reports: Report[] = [];
     if (fresh) {
       if (action.typecheck) this.#typecheck(event, reports);
-      this.#repeat(event, calledAt, news, reports);
+      this.#repeat(event, news, reports);
     }
     if (round.open === 0 && (fresh || !round.told)) {
       this.#cycle(event.at, round.told, reports);
@@ -203,7 +194,7 @@ class Scan {
     }
   }
 
-  #repeat(event: TwinEvent, calledAt: number, isNews: boolean, reports: Report[]): void {
+  #repeat(event: TwinEvent, isNews: boolean, reports: Report[]): void {
     const { action, outcome = "", shape = "", at, pair = "" } = event;
     const round = this.#round.number;
     const news = this.#newsRounds - (this.#newsRound === round ? 1 : 0);
@@ -230,7 +221,7 @@ class Scan {
     } else {
       streak = known;
       if (round !== streak.lastRound) {
-        if (!(action.polls && calledAt - streak.lastAt >= PATIENCE_MS)) streak.count += 1;
+        streak.count += 1;
         streak.interleaved ||= round - streak.lastRound > 1;
         streak.changes = 1;
       }
@@ -240,8 +231,7 @@ class Scan {
     }
     const base = this.#config.repeatThreshold;
     let threshold = base + (streak.interleaved ? 1 : 0);
-    if (action.polls) threshold = Math.max(base, POLL_FACTOR);
-    else if (news > streak.newsAtStart && streak.interleaved) threshold = base * 2;
+    if (news > streak.newsAtStart && streak.interleaved) threshold = base * 2;
     const changing = this.#config.changingOutputThreshold;
     const common = { period: 1, command: action.key, lastAt: at };
     const members = [action.hash];
@@ -250,7 +240,7 @@ class Scan {
       const same = { ...common, count, firstAt };
       reports.push({ evidence: { type: "repeated_command", ...same, trigger: action.hash }, members });
       reports.push({ evidence: { type: "repeated_output", ...same, trigger: pair }, members });
-    } else if (changing > 0 && streak.changes >= Math.max(changing, 2) && !action.polls) {
+    } else if (changing > 0 && streak.changes >= Math.max(changing, 2)) {
       const changed = { ...common, count: streak.changes, firstAt: streak.changesFirstAt, trigger: action.hash };
       reports.push({ evidence: { type: "repeated_command", ...changed }, members });
     }
@@ -276,8 +266,8 @@ class Scan {
       }
     }
     if (this.#past.length > MAX_PERIOD) this.#past.shift();
-    this.#past.push({ signature, actions: round.actions, polls: round.polls, at: now, command: round.command });
-    if (this.#config.repeatThreshold === 0) return;
+    this.#past.push({ signature, actions: round.actions, at: now, command: round.command });
+    if (this.#config.cycleThreshold === 0) return;
     for (let period = 1; period <= MAX_PERIOD; period += 1) {
       const length = runs[2 * period] ?? 0;
       if (period === 1) {
@@ -285,9 +275,8 @@ class Scan {
         continue;
       }
       const laps = 1 + Math.floor(length / period);
-      if (laps < LAPS) continue;
+      if (laps < this.#config.cycleThreshold) continue;
       const lap = this.#past.slice(-period);
-      if (laps < POLL_FACTOR && lap.every(({ polls }) => polls)) continue;
       reports.push({
         evidence: {
           type: period === 2 ? "alternating" : "cycle",
@@ -336,5 +325,5 @@ class Scan {
 }
 
 function newRound(number: number, turn: number): Round {
-  return { number, turn, open: 0, told: false, pairs: [], actions: [], world: false, polls: true, command: "" };
+  return { number, turn, open: 0, told: false, pairs: [], actions: [], world: false, command: "" };
 }
