@@ -6,11 +6,13 @@ use super::scan::{Hit, Kind, View, is_word};
 pub fn find(view: &View, at: usize) -> Option<Hit> {
     let (start, end) = around(view, at);
     let dashed = view.at(end) == b'-' || view.before(start, 1) == b'-';
-    if !dashed && end - start < SHORTEST {
-        return None;
-    }
+    if dashed || end - start >= SHORTEST { forms(view, at) } else { None }
+}
+
+pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
+    let (start, end) = around(view, at);
     let run = Run::of(view.slice(start, end), start);
-    if dashed && let Some(hit) = uuid(view, at) {
+    if let Some(hit) = uuid(view, at) {
         return Some(hit);
     }
     if let Some(end) = address(view, &run) {
@@ -85,7 +87,8 @@ impl<'a> Run<'a> {
     /// (62 characters) or every third (36), `Base64Encoder` and `sha512sum` hardly.
     fn is_nonce(&self) -> bool {
         let length = self.text.len();
-        if self.digits == 0 || self.letters() == 0 {
+        // Hexadecimal digits of another length than ids have are data.
+        if self.hex || self.digits == 0 || self.letters() == 0 {
             return false;
         }
         if self.upper > 0 && self.lower > 0 {

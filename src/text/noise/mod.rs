@@ -2,7 +2,7 @@
 //!
 //! What counts as noise and what as signal, with examples: `docs/noise.md`. The scanner is written by hand because it
 //! runs on Pi's thread for every tool output: it jumps from digit to digit and looks at the few bytes around each.
-//! [`twin`](self) in the tests is the same rule set as slow regular expressions, and both are held equal.
+//! In the tests, `twin` says the same with slow regular expressions and naive searches, and both are held equal.
 
 mod duration;
 mod id;

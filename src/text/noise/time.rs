@@ -4,9 +4,10 @@ use super::scan::{Hit, Kind, Lower, View, is_word};
 
 /// A date (with or without a time), a time stamp or a clock time at `at`, which is the first digit of its word.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
-    if !may_be_time(view, at) {
-        return None;
-    }
+    if may_be_time(view, at) { forms(view, at) } else { None }
+}
+
+pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
     let (start, end) = stamp(view, at)
         .map(|end| (at, end))
         .or_else(|| month_first(view, at))
@@ -242,7 +243,8 @@ fn hours(view: &View, at: usize, separators: &[u8]) -> Option<(usize, bool)> {
 fn fraction(view: &View, at: usize) -> usize {
     if matches!(view.at(at), b'.' | b',') {
         let end = view.digits(at + 1);
-        if (2..=10).contains(&(end - at)) {
+        let whole = !is_word(view.at(end)) || zone(view, end) > end;
+        if whole && (2..=10).contains(&(end - at)) {
             return end;
         }
     }
