@@ -84,6 +84,7 @@ pub struct Target {
     engine: Engine,
     /// What was used before the target was last reopened; the engine has the rest.
     used_before: Usage,
+    repeated_before: (u64, u64),
     ring: VecDeque<Compact>,
     seq: u64,
     /// Findings that wait to be told, newest per incident.
@@ -112,6 +113,7 @@ impl Target {
             patches: 0,
             last_command: None,
             used_before: Usage::default(),
+            repeated_before: (0, 0),
             ring: VecDeque::new(),
             seq: 0,
             due: Vec::new(),
@@ -136,8 +138,7 @@ impl Target {
 
     /// The session goes on (a resumed child, a reload): what was seen before counts no more, what is kept stays.
     pub fn reopen(&mut self, at: f64) {
-        self.used_before = self.usage();
-        self.engine = Engine::new(Arc::clone(&self.config));
+        self.forget();
         self.due.clear();
         self.told.clear();
         self.ended_at = None;
@@ -148,7 +149,15 @@ impl Target {
         self.ended_at = Some(at);
         self.due.clear();
         self.told.clear();
-        self.engine.observe(at, &EventKind::Lifecycle { event: "session_shutdown", fields: "" });
+        // A hundred ended targets are kept; what their engines remember of outcomes is of no more use.
+        self.forget();
+    }
+
+    /// A fresh engine; what was used and repeated stays counted.
+    fn forget(&mut self) {
+        self.used_before = self.usage();
+        self.repeated_before = self.repetitions();
+        self.engine = Engine::new(Arc::clone(&self.config));
     }
 
     /// The one way in for events of the session.
@@ -337,7 +346,8 @@ impl Target {
     }
 
     pub fn repetitions(&self) -> (u64, u64) {
-        self.engine.repetitions()
+        let (commands, messages) = self.engine.repetitions();
+        (self.repeated_before.0 + commands, self.repeated_before.1 + messages)
     }
 
     /// See [`Engine::would_repeat`].
