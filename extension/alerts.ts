@@ -38,6 +38,7 @@ const GRAVITY = { info: 0, warning: 1, critical: 2 } as const;
 /** The agent is its own main agent: it is told by a message that its next model call carries. */
 function tellSelf(runtime: Runtime, session: Session, notice: Notice): void {
   const text = session.config.rescueMessage;
+  if (session.breaker.breaks(session, notice)) return;
   if (isRemark(notice)) remark(session, notice);
   else if (post(runtime.pi, "watchdog-rescue", text, { notice })) runtime.debug("sent", text);
 }

@@ -117,7 +117,13 @@ export function createLifecycle(
     watch = {
       guard,
       session,
-      messages: new MessageObserver(sink, session.id, turns, { answered: (text) => runtime.debug("received", text) }),
+      messages: new MessageObserver(sink, session.id, turns, {
+        answered: (text) => runtime.debug("received", text),
+        writing: (now) => {
+          session.breaker.writing = now;
+        },
+        person: () => session.breaker.answered(),
+      }),
       tools: new ToolObserver(sink, turns),
       run: new RunObserver(sink),
       working(now) {

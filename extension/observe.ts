@@ -84,10 +84,11 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   );
   pi.on(
     "agent_settled",
-    watched("agent_settled", ({ run, tools, working }, event) => {
+    watched("agent_settled", ({ run, tools, session, working }, event) => {
       run.settled(event);
       tools.settled();
       working(false);
+      session.breaker.settled(session);
     }),
   );
   pi.on(

@@ -17,6 +17,7 @@ import {
   publishLive,
 } from "./root.ts";
 import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
+import { StreamBreaker } from "./stream-breaker.ts";
 import type { SubagentBackend } from "./subagents/backend.ts";
 
 export interface SessionHooks {
@@ -33,6 +34,7 @@ export class Session implements WatchedSession {
   config: WatchdogConfig;
   warnings: ConfigWarning[];
   backends: SubagentBackend[] = [];
+  readonly breaker: StreamBreaker;
 
   readonly #pi: ExtensionAPI;
   readonly #native: Native;
@@ -65,6 +67,7 @@ export class Session implements WatchedSession {
     parent: Parentage | undefined,
   ) {
     this.#pi = pi;
+    this.breaker = new StreamBreaker(pi);
     this.#native = native;
     this.#files = files;
     this.#hooks = hooks;

@@ -12,8 +12,8 @@ export interface Stage {
   ready(): Promise<Watchdog | undefined>;
 }
 
-/** Idle time of Pi before loading, ms. Longer than any start takes; nobody waits for it. */
-const IDLE = 250;
+/** Idle time of Pi before loading, ms: longer than the rest of a start takes on a busy machine. Nobody waits for it. */
+const IDLE = 1000;
 
 const WAITING = Symbol.for("pi-watchdog-supervisor:waiting/v1");
 const COMPLAINED = Symbol.for("pi-watchdog-supervisor:complained/v1");

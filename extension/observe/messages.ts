@@ -22,6 +22,10 @@ type Assistant = Extract<Message, { role: "assistant" }>;
 export interface MessageHooks {
   /** What the agent answered. */
   answered(text: string): void;
+  /** A message has begun, or ended. */
+  writing(now: boolean): void;
+  /** A person spoke. */
+  person(): void;
 }
 
 export class MessageObserver {
@@ -78,6 +82,7 @@ export class MessageObserver {
   #begin(): void {
     if (!this.#writing) this.#turns.next();
     this.#writing = true;
+    this.#hooks.writing(true);
   }
 
   #told(text: string): void {
@@ -96,6 +101,7 @@ export class MessageObserver {
   }
 
   #user(text: string, synthetic: boolean): void {
+    if (!synthetic) this.#hooks.person();
     const { store, handle } = this.#sink;
     this.#sink.signal(store.observeUser(handle, now(), text, synthetic));
   }
@@ -103,6 +109,7 @@ export class MessageObserver {
   #answered(message: Assistant): void {
     this.#begin();
     this.#writing = false;
+    this.#hooks.writing(false);
     const { text, thinking } = assistantText(message.content);
     this.#hooks.answered(text === "" ? thinking : text);
     const { store, handle } = this.#sink;

@@ -10,7 +10,11 @@ import { event, recorder, text, usage } from "./recorder.ts";
 function observer(sessionId = "s") {
   const sink = recorder();
   const answers: string[] = [];
-  const messages = new MessageObserver(sink, sessionId, new Turns([]), { answered: (answer) => answers.push(answer) });
+  const messages = new MessageObserver(sink, sessionId, new Turns([]), {
+    answered: (answer) => answers.push(answer),
+    writing: () => {},
+    person: () => {},
+  });
   const end = (message: Record<string, unknown>) => messages.end(event({ message }));
   return { sink, messages, end, answers };
 }
