@@ -181,7 +181,7 @@ impl Engine {
             self.interventions.person();
             self.tell(at, Happening::User, out);
             out.changed |= self.stuck();
-            self.incidents.forget();
+            self.incidents.person();
         }
     }
 

@@ -1,12 +1,13 @@
 //! Incidents: reports that belong together, and when one is worth telling.
 //!
-//! Reports share an incident when they share an action or a trigger. The first report is told at once (`warning`);
+//! Reports share an incident when they share an action or a trigger, or come in the same or the next round: what an
+//! agent does in turn is one trouble. The first report is told at once (`warning`);
 //! while the agent goes on the notice comes again after `distance` more rounds, then after twice as many, and so on
 //! (`critical`: a warning was ignored). An incident ends when the world changed, a person spoke, or the agent did
 //! other things for a while. One that is taken up again soon goes on where it was.
 
 use super::analysis::StuckAnalysis;
-use super::evidence::{Evidence, LoopCost, Report};
+use super::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use super::intervention::Intervention;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +67,8 @@ struct Incident {
     /// Everything reported so far is early; and it was remarked on.
     early: bool,
     remarked: bool,
+    /// Told, and not yet told to be over.
+    open: bool,
     mild: bool,
     last_round: u64,
     /// Rounds without a report after which it is over.
@@ -88,10 +91,12 @@ pub struct Incidents {
 
 impl Incidents {
     /// Takes the reports of one event; returns what is to be told.
-    pub fn take(&mut self, reports: Vec<Report>, round: u64, at: f64) -> Vec<Finding> {
+    pub fn take(&mut self, mut reports: Vec<Report>, round: u64, at: f64) -> Vec<Finding> {
+        // What carries a known incident on goes first, so that what else comes with it joins it.
+        reports.sort_by_key(|report| !self.list.iter().any(|incident| incident.has(report)));
         let mut touched: Vec<u128> = Vec::new();
         for report in reports {
-            let index = self.index_for(&report);
+            let index = self.index_for(&report, round);
             let incident = &mut self.list[index];
             incident.absorb(report, round);
             if !touched.contains(&incident.id) {
@@ -131,12 +136,20 @@ impl Incidents {
         self.end_where(at, |incident| round.saturating_sub(incident.last_round) > incident.patience)
     }
 
-    /// Everything that goes on was answered (the world changed).
+    /// What goes on was answered (the world changed). Not what goes on while the world changes.
     pub fn answered(&mut self, at: f64) -> Vec<Finding> {
-        self.end_where(at, |_| true)
+        self.end_where(at, |incident| !incident.mild)
     }
 
-    /// A person spoke, or the agent ended: nothing is told, nothing is remembered.
+    /// A person spoke: that answers everything but work that is announced again, whatever the person says.
+    pub fn person(&mut self) {
+        self.list.retain_mut(|incident| {
+            incident.active = false;
+            incident.evidence.iter().any(|evidence| evidence.kind == EvidenceType::Narration)
+        });
+    }
+
+    /// The agent ended: nothing is told, nothing is remembered.
     pub fn forget(&mut self) {
         self.list.clear();
     }
@@ -169,13 +182,14 @@ impl Incidents {
         })
     }
 
-    fn index_for(&mut self, report: &Report) -> usize {
-        let belongs = |incident: &Incident| {
-            incident.triggers.contains(&report.evidence.trigger)
-                || report.members.iter().any(|member| incident.members.contains(member))
-        };
-        let found =
-            self.list.iter().position(|i| i.active && belongs(i)).or_else(|| self.list.iter().position(belongs));
+    fn index_for(&mut self, report: &Report, round: u64) -> usize {
+        let belongs = |incident: &Incident| incident.has(report);
+        let found = self
+            .list
+            .iter()
+            .position(|i| i.active && belongs(i))
+            .or_else(|| self.list.iter().position(belongs))
+            .or_else(|| self.list.iter().position(|i| i.active && round.saturating_sub(i.last_round) <= 1));
         if let Some(index) = found {
             return index;
         }
@@ -193,11 +207,14 @@ impl Incidents {
         for incident in self.list.iter_mut().filter(|incident| incident.active) {
             if ends(incident) {
                 incident.active = false;
-                if incident.notices > 0 {
+                if std::mem::take(&mut incident.open) {
                     findings.push(incident.finding(Severity::Info, at, true));
                 }
                 incident.evidence.clear();
-                incident.rounds = 0;
+                // One that goes on behind other work is counted on.
+                if !incident.mild {
+                    incident.rounds = 0;
+                }
             }
         }
         findings
@@ -218,11 +235,17 @@ impl Incident {
             notices: 0,
             early: true,
             remarked: false,
+            open: false,
             mild: true,
             last_round: 0,
             patience: PATIENCE,
             active: false,
         }
+    }
+
+    fn has(&self, report: &Report) -> bool {
+        self.triggers.contains(&report.evidence.trigger)
+            || report.members.iter().any(|member| self.members.contains(member))
     }
 
     fn absorb(&mut self, report: Report, round: u64) {
@@ -231,13 +254,18 @@ impl Incident {
             self.early = true;
             self.remarked = false;
             self.mild = true;
-            self.distance = report.distance.max(1);
+            self.distance = 1;
+            self.open = false;
             self.cost = LoopCost::default();
         }
-        if self.last_round != round || self.rounds == 0 {
+        if self.last_round != round || self.rounds == 0 && self.notices == 0 {
             self.rounds += 1;
         }
         self.last_round = round;
+        // The longest of what it began with; what joins once it was told changes nothing.
+        if !self.open {
+            self.distance = self.distance.max(report.distance);
+        }
         self.early &= report.early;
         self.mild &= report.mild;
         self.patience = PATIENCE.max(2 * u64::from(report.evidence.period));
@@ -274,13 +302,14 @@ impl Incident {
         }
         let severity = if self.notices == 0 || self.mild { Severity::Warning } else { Severity::Critical };
         self.notices += 1;
+        self.open = true;
         self.rounds = 0;
         Some(self.finding(severity, at, false))
     }
 
     fn finding(&self, severity: Severity, at: f64, over: bool) -> Finding {
         let analysis = StuckAnalysis::from_evidence(self.evidence.clone());
-        let rule = self.evidence.iter().map(|evidence| evidence.kind).min().map_or("", super::EvidenceType::name);
+        let rule = self.evidence.iter().map(|evidence| evidence.kind).min().map_or("", EvidenceType::name);
         Finding {
             rule,
             severity,

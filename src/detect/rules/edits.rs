@@ -131,4 +131,19 @@ mod tests {
         });
         assert_eq!(story.first("edit_revert"), None);
     }
+
+    #[test]
+    fn failing_edits_their_error_and_the_reads_between_them_are_one_trouble() {
+        let mut story = Story::new();
+        story.times(11, |story, n| {
+            story.fails(
+                "edit",
+                json!({ "path": "a.rs", "oldText": format!("x{n}"), "newText": "y" }),
+                "Could not find it",
+            );
+            story.reads("a.rs", 1, 100);
+        });
+        let told: Vec<u32> = story.found.iter().map(|(call, _, _)| *call).collect();
+        assert_eq!(told, [5, 11, 17]);
+    }
 }

@@ -104,4 +104,14 @@ mod tests {
         });
         assert_eq!(story.first("empty_turns"), Some(3));
     }
+
+    #[test]
+    fn a_person_who_says_continue_does_not_bring_the_notice_again_at_once() {
+        let mut story = Story::new();
+        story.times(12, |story, _| {
+            story.says("I will edit the parser now.").user("continue");
+        });
+        let told: Vec<u32> = story.found.iter().map(|(message, _, _)| *message).collect();
+        assert_eq!(told, [3, 6, 12]);
+    }
 }

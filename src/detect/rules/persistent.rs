@@ -105,4 +105,14 @@ mod tests {
         });
         assert!(story.first("persistent_failure").is_some());
     }
+
+    #[test]
+    fn it_is_told_again_after_as_many_more_runs_although_every_edit_changes_the_world() {
+        let mut story = Story::new();
+        story.times(30, |story, n| {
+            story.edits("a.rs", &format!("v{n}")).bash_fails("cargo test", "test a ... FAILED");
+        });
+        let runs: Vec<u32> = story.found.iter().map(|(call, _, _)| call / 2).collect();
+        assert_eq!(runs, [5, 10, 20]);
+    }
 }
