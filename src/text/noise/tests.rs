@@ -31,6 +31,7 @@ const NOISE: &[(&str, &str)] = &[
     ("-rw-r--r-- 1 u u 212 Jun 28  2022 a.js", "-rw-r--r-- 1 u u 212 Jan  3  2021 a.js"),
     ("Date: Tue, 28 Jun 2022 10:02:33 GMT", "Date: Tue, 12 Jul 2022 11:00:00 GMT"),
     ("[10/Oct/2000:13:55:36 -0700] GET /", "[11/Nov/2001:01:02:03 +0100] GET /"),
+    ("released Jun 28, 2024", "released July 1, 2025"),
     ("due 28/06/2024", "due 01/07/2024"),
     ("Stand 28.06.2024", "Stand 01.07.2024"),
     ("dump-20240102T100233Z.sql written", "dump-20250203T111244Z.sql written"),
