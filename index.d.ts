@@ -351,6 +351,67 @@ export interface ReplayReport {
 /** Reads a Pi session file or a trace, streaming. Rejects when the file cannot be read. */
 export function replayFile(path: string, options?: ReplayOptions): Promise<ReplayReport>;
 
+export interface ScanOptions {
+  config?: PartialConfig;
+  /** A Date, or ms since the epoch: what was before does not count. */
+  since?: Date | number;
+  /** Sessions in {@link ScanReport.costliest} at most. Default 10. */
+  costliest?: number;
+  /** Called after files, as often as there is time for it, and at the end. */
+  onProgress?: (progress: { files: number; bytes: number; totalBytes: number }) => void;
+}
+/** What was found of one rule. */
+export interface ScanRow {
+  /** An {@link EvidenceType}, or `intervention:<kind>`. */
+  rule: string;
+  /** Incidents; for interventions how often one was called for. */
+  count: number;
+  /** Sessions that have one. */
+  sessions: number;
+  /** As told last: rounds that came after the latest notice of an incident are not in it. Zero for interventions. */
+  cost: LoopCost;
+}
+export interface ScanReport {
+  folder: string;
+  /** All that were found, and their sizes together. */
+  files: number;
+  bytes: number;
+  /** Sessions in which something happened that counts. */
+  sessions: number;
+  /** Sessions that hold nothing (since {@link ScanOptions.since}). */
+  older: number;
+  /** Files and folders that could not be read or are no sessions; each has a warning. */
+  unreadable: number;
+  /** Sessions with an incident. */
+  stuckSessions: number;
+  events: number;
+  usage: { tokens: number; usd: number };
+  /** Verdicts by rule, the costliest first. */
+  incidents: ScanRow[];
+  interventions: ScanRow[];
+  /** Findings of severity `info`. */
+  remarks: number;
+  /** The sessions whose incidents cost most, the costliest first. */
+  costliest: {
+    file: string;
+    sessionId?: string;
+    incidents: number;
+    rules: string[];
+    /** Of its incidents. */
+    cost: LoopCost;
+    /** Of the whole session, as far as it counts. */
+    usage: { tokens: number; usd: number };
+  }[];
+  /** By file. At most 100 are listed; `warningCount` counts all. */
+  warnings: { file: string; message: string }[];
+  warningCount: number;
+}
+/**
+ * Replays all session files (`.jsonl`) below a folder. What a forked session copied from its parent counts once, there.
+ * Rejects when the folder cannot be read.
+ */
+export function scanFolder(path: string, options?: ScanOptions): Promise<ScanReport>;
+
 export interface CaseDetection {
   eventIndex: number;
   rule: string;

@@ -137,6 +137,25 @@ export async function replayCases(path, options = {}) {
   return native.replayCases(text(path, "path"), configText(options?.config));
 }
 
+export async function scanFolder(path, options = {}) {
+  const { config, since, costliest = 10, onProgress } = options ?? {};
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : Number(since);
+  if (Number.isNaN(from)) throw new TypeError("since must be a Date or milliseconds since the epoch");
+  let done = false;
+  const listener = onProgress && (([files, bytes, totalBytes]) => done || onProgress({ files, bytes, totalBytes }));
+  const report = await native.scanFolder(text(path, "path"), configText(config), from, costliest, listener);
+  // The last calls may be on their way still, or have found no room.
+  done = true;
+  onProgress?.({ files: report.files, bytes: report.bytes, totalBytes: report.bytes });
+  const { tokens, usd, costliest: sessions, ...rest } = report;
+  return {
+    folder: path,
+    ...rest,
+    usage: { tokens, usd },
+    costliest: sessions.map(({ tokens, usd, ...session }) => ({ ...session, usage: { tokens, usd } })),
+  };
+}
+
 // The store ----------------------------------------------------------------------------------------------------------
 
 export const Signal = Object.freeze({ VERDICT: 1, NOTICE: 2 });

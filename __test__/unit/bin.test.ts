@@ -159,11 +159,12 @@ test("settings are taken from a file, and what is wrong in them is said", async 
 test("a wrong command line is answered with what is right, and exit code 2", async () => {
   const wrong: [string[], RegExp][] = [
     [[], /say what to do/],
-    [["replya", "x"], /the command is: replay/],
+    [["replya", "x"], /the commands are: replay, scan/],
     [["replay"], /name the files/],
     [["replay", "-"], /standard input/],
     [["replay", "--jsno", "x"], /'--jsno'/],
     [["replay", "--json", "--cases", "x"], /choose one/],
+    [["replay", "--since", "7d", "x"], /--since means nothing to replay/],
   ];
   for (const [args, expected] of wrong) {
     const { stdout, stderr, code } = await run(args);

@@ -6,6 +6,8 @@ import { packageVersion } from "../../loader.js";
 import { HELP, parseCommandLine, UsageError } from "./args.mjs";
 import { reportText } from "./people.mjs";
 import { plain } from "./plain.mjs";
+import { progressBar } from "./progress.mjs";
+import { summaryText } from "./summary.mjs";
 
 /**
  * @typedef {import("../../index.js").ReplayReport} Report
@@ -25,8 +27,9 @@ export async function main(argv, streams) {
   /** @param {string} message */
   const complain = (message) => streams.stderr.write(`pi-watchdog: ${message}\n`);
   try {
-    const request = parseCommandLine(argv);
+    const request = parseCommandLine(argv, { now: Date.now(), env: process.env });
     if (request.command === "replay") return await replay(request, streams, complain);
+    if (request.command === "scan") return await scan(request, streams, complain);
     streams.stdout.write(request.command === "help" ? HELP : `${packageVersion}\n`);
     return 0;
   } catch (error) {
@@ -73,6 +76,38 @@ async function replay({ files, output, config: configFile, failOnStuck }, { stdo
   if (output === "json") stdout.write(`${JSON.stringify({ version: packageVersion, files: results }, null, 2)}\n`);
   if (unreadable) return UNREADABLE;
   return failOnStuck && stuck ? STUCK : 0;
+}
+
+/**
+ * @param {import("./args.mjs").Scan} request
+ * @param {Streams} streams
+ * @param {(message: string) => void} complain
+ */
+async function scan({ folder, isDefault, output, config: configFile, failOnStuck, since, top }, streams, complain) {
+  const library = await import("../../index.js");
+  const config = configFile === undefined ? undefined : await readConfig(library, configFile, complain);
+  const bar = progressBar(streams.stderr);
+  const options = { config, since, costliest: top, ...(bar === undefined ? {} : { onProgress: bar.draw }) };
+  const report = await library
+    .scanFolder(folder, options)
+    .catch((error) => {
+      const advice = isDefault ? " (Pi keeps its sessions there; name another folder: pi-watchdog scan FOLDER)" : "";
+      throw new Error(`${plain(folder)}: ${message(error)}${advice}`);
+    })
+    .finally(() => bar?.clear());
+  if (output === "json") {
+    const when = since === undefined ? {} : { since: new Date(since).toISOString() };
+    streams.stdout.write(`${JSON.stringify({ version: packageVersion, ...when, ...report }, null, 2)}\n`);
+  } else {
+    streams.stdout.write(
+      summaryText(report, since, (format, text) => styleText(format, text, { stream: streams.stdout })),
+    );
+    for (const warning of report.warnings) complain(`${plain(warning.file, 500)}: ${plain(warning.message)}`);
+    const more = report.warningCount - report.warnings.length;
+    if (more > 0) complain(`… and ${more} more warnings`);
+  }
+  if (report.unreadable > 0) return UNREADABLE;
+  return failOnStuck && report.stuckSessions > 0 ? STUCK : 0;
 }
 
 /** @param {{ severity: string, rule: string }} finding */

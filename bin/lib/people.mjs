@@ -1,5 +1,6 @@
 // A report as text for people. Every string that came from a file goes through plain().
 
+import { count, duration, plural, spent } from "./figures.mjs";
 import { plain } from "./plain.mjs";
 
 /**
@@ -82,14 +83,6 @@ function warningLines({ warnings, warningCount }, paint) {
 }
 
 /**
- * Tokens and money, as far as known.
- * @param {{ tokens: number, usd: number }} usage
- */
-function spent({ tokens, usd }) {
-  return [...(tokens > 0 ? [plural(tokens, "token")] : []), ...(usd > 0 ? [`$${usd.toFixed(2)}`] : [])];
-}
-
-/**
  * Session files hold moments, traces the time since their start.
  * @param {number} at ms
  * @param {Report["kind"]} kind
@@ -98,27 +91,4 @@ function moment(at, kind) {
   if (kind === "trace") return `${Math.round(at / 100) / 10} s`;
   // Swedish dates are year-month-day, and sort.
   return new Date(at).toLocaleString("sv-SE");
-}
-
-/** @param {number} ms */
-function duration(ms) {
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${Math.floor(seconds % 60)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** @param {number} value */
-function count(value) {
-  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
-}
-
-/**
- * @param {number} value
- * @param {string} one
- */
-export function plural(value, one, many = `${one}s`) {
-  return `${count(value)} ${value === 1 ? one : many}`;
 }

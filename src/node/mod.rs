@@ -12,6 +12,7 @@ mod convert;
 mod detector;
 mod events;
 mod replay;
+mod scan;
 mod store;
 mod strings;
 mod text;

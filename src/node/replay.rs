@@ -51,7 +51,7 @@ pub struct ReplayTask {
 }
 
 /// A panic on a worker thread would end the process: it becomes the promise's rejection.
-fn guarded<T>(work: impl FnOnce() -> Result<T> + std::panic::UnwindSafe) -> Result<T> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T> + std::panic::UnwindSafe) -> Result<T> {
     std::panic::catch_unwind(work)
         .unwrap_or_else(|_| Err(Error::new(Status::GenericFailure, "the replay failed inside; please report the file")))
 }

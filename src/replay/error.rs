@@ -23,7 +23,7 @@ impl fmt::Display for ReplayError {
                 io::ErrorKind::PermissionDenied => f.write_str("you may not read this file; check its permissions"),
                 _ => write!(f, "it cannot be read: {error}"),
             },
-            Self::Directory => f.write_str("this is a directory; name the .jsonl files in it"),
+            Self::Directory => f.write_str("this is a directory; name the .jsonl files in it, or sum it up with scan"),
             Self::NotAFile => {
                 f.write_str("this is not a regular file and cannot be read twice; save it to a file first")
             }

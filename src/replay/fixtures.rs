@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Cursor;
 use std::rc::Rc;
 
-use super::{Observer, ReplayError, Report};
+use super::{Observer, ReplayError, Report, Scope};
 use crate::trace::{Event, EventKind};
 
 pub const HEADER: &str =
@@ -19,7 +19,7 @@ pub fn user(id: &str, parent: Option<&str>) -> String {
 }
 
 pub fn replayed<O: Observer>(text: &[u8], observer: &O) -> Result<Report<O::Finding>, ReplayError> {
-    super::replay(Cursor::new(text), text.len() as u64, observer)
+    super::replay(Cursor::new(text), text.len() as u64, observer, Scope::default())
 }
 
 /// Answers every event with all that it has seen so far.

@@ -7,12 +7,15 @@ use serde::de::IgnoredAny;
 
 use super::ReplayError;
 use super::lines::{Lines, Place};
+use crate::trace::parse_iso_ms;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// `version` as in the header; the current one when the header is lost.
     Session {
         version: u64,
+        /// When the session was forked from another, whose entries it begins with. Those keep their times.
+        forked_at: Option<f64>,
     },
     Trace,
 }
@@ -44,6 +47,10 @@ struct FirstLine {
     version: Option<serde_json::Number>,
     #[serde(default)]
     events: Option<IgnoredAny>,
+    #[serde(rename = "parentSession", default)]
+    parent_session: Option<IgnoredAny>,
+    #[serde(default)]
+    timestamp: serde_json::Value,
 }
 
 /// Reads from the start, and returns to it.
@@ -56,8 +63,11 @@ pub fn detect<R: Read + Seek>(lines: &mut Lines<R>) -> Result<Kind, ReplayError>
     {
         let Ok(first) = serde_json::from_slice::<FirstLine>(line.bytes) else { continue };
         let kind = match first.kind.as_deref() {
-            Some("session") => Kind::Session { version: first.version.and_then(|v| v.as_u64()).unwrap_or(1) },
-            Some(kind) if ENTRY_TYPES.contains(&kind) => Kind::Session { version: CURRENT_VERSION },
+            Some("session") => Kind::Session {
+                version: first.version.and_then(|v| v.as_u64()).unwrap_or(1),
+                forked_at: first.parent_session.and_then(|_| parse_iso_ms(first.timestamp.as_str()?)),
+            },
+            Some(kind) if ENTRY_TYPES.contains(&kind) => Kind::Session { version: CURRENT_VERSION, forked_at: None },
             Some(kind) if TRACE_TYPES.contains(&kind) => Kind::Trace,
             None if first.events.is_some() => return Err(ReplayError::HoldsCases),
             _ => continue,

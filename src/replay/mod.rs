@@ -10,6 +10,7 @@
 //! - [`session`], [`traces`]: lines → reader → engine
 //! - [`pipeline`]: the reading of a session file on all cores
 //! - [`report`]: what comes out
+//! - [`scan`]: all session files below a folder, summed up
 //!
 //! The one part of the core that opens files. Memory depends on the longest line and on the number of entries and
 //! branches, not on the size of the file. What is wrong with a line is a warning; what is wrong with a file an error.
@@ -20,6 +21,7 @@ mod lines;
 mod observer;
 mod pipeline;
 mod report;
+pub mod scan;
 mod session;
 mod traces;
 mod tree;
@@ -40,10 +42,33 @@ pub use report::{CaseResult, Cases, Located, Report, Warning, Warnings};
 
 use lines::Lines;
 
+/// What of a file counts, and how it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope {
+    /// Milliseconds. Findings, events and usage before do not count; they are history all the same.
+    pub from: f64,
+    /// A forked session begins with a copy of its parent's entries, which do not count either.
+    pub own: bool,
+    pub cores: Cores,
+}
+
+/// The cores that one file may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cores {
+    All,
+    One,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self { from: f64::NEG_INFINITY, own: false, cores: Cores::All }
+    }
+}
+
 /// Replays a Pi session file or a trace.
 pub fn replay_file<O: Observer>(path: &Path, observer: &O) -> Result<Report<O::Finding>, ReplayError> {
     let (file, size) = open(path)?;
-    replay(file, size, observer)
+    replay(file, size, observer, Scope::default())
 }
 
 /// Replays labelled cases, one a line; each starts with a fresh copy of the observer.
@@ -57,11 +82,17 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
     source: R,
     size: u64,
     observer: &O,
+    mut scope: Scope,
 ) -> Result<Report<O::Finding>, ReplayError> {
     let mut lines = Lines::new(source, size);
     match kind::detect(&mut lines)? {
-        Kind::Session { version } => session::replay(lines, version, observer),
-        Kind::Trace => traces::replay(lines, observer),
+        Kind::Session { version, forked_at } => {
+            if let Some(at) = forked_at.filter(|_| scope.own) {
+                scope.from = scope.from.max(at);
+            }
+            session::replay(lines, version, observer, scope)
+        }
+        Kind::Trace => traces::replay(lines, observer, scope.from),
     }
 }
 

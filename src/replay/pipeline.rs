@@ -6,15 +6,15 @@
 //! ```
 //!
 //! Batches go round the workers in turn and come back in the same turn, so nothing has to be sorted. Every queue holds
-//! one batch: what is in memory does not depend on the file.
+//! one batch: what is in memory does not depend on the file. Where other files keep the cores busy, one thread does all.
 
 use std::io::{self, Read, Seek};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
-use super::Observer;
 use super::lines::{Line, Lines, Place};
 use super::tree::{Chain, Tree};
+use super::{Cores, Observer};
 use crate::trace::{EntryRead, Event, Link, Outline, link_of, read_entry};
 
 /// Bytes of a batch: enough work that handing it over costs nothing against it.
@@ -43,11 +43,23 @@ pub enum Plan<'a> {
 }
 
 /// Hands every line of the plan to `take`. False when the plan did not hold.
-pub fn run<R, O>(lines: &mut Lines<R>, plan: Plan<'_>, mut take: impl FnMut(Entry<O::Gist>)) -> io::Result<bool>
+pub fn run<R, O>(
+    lines: &mut Lines<R>,
+    plan: Plan<'_>,
+    cores: Cores,
+    mut take: impl FnMut(Entry<O::Gist>),
+) -> io::Result<bool>
 where
     R: Read + Seek + Send,
     O: Observer,
 {
+    if cores == Cores::One {
+        let line = |stretch, line: &Line<'_>| {
+            take(RawLine::of(stretch, line, 0).entry::<O>(line.bytes));
+            Ok(())
+        };
+        return Reader { lines, line }.run(plan);
+    }
     let workers = thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
     thread::scope(|scope| {
         let mut queues = Vec::with_capacity(workers);
@@ -70,7 +82,11 @@ where
             });
         }
         let reading = scope.spawn(move || {
-            Reader { lines, queues: &queues, next: 0, spare: &spare, batch: Batch::default() }.run(plan)
+            let mut batches = Batches { queues: &queues, next: 0, spare: &spare, batch: Batch::default() };
+            let held = Reader { lines, line: |stretch, line: &Line<'_>| batches.push(stretch, line) }.run(plan)?;
+            // Whether the last batch is heard or not, the file was read.
+            let _ = batches.send();
+            Ok(held)
         });
         for result in results.iter().cycle() {
             // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
@@ -83,13 +99,11 @@ where
     })
 }
 
-/// Cuts the file into batches and hands them out.
-struct Reader<'a, R> {
+/// Reads the lines of a plan in its order.
+struct Reader<'a, R, L> {
     lines: &'a mut Lines<R>,
-    queues: &'a [SyncSender<Batch>],
-    next: usize,
-    spare: &'a Receiver<Batch>,
-    batch: Batch,
+    /// Takes a line and the stretch that it is part of.
+    line: L,
 }
 
 /// Nobody listens any more, or the file could not be read.
@@ -104,14 +118,14 @@ impl From<io::Error> for Stop {
     }
 }
 
-impl<R: Read + Seek> Reader<'_, R> {
+impl<R: Read + Seek, L: FnMut(u32, &Line<'_>) -> Result<(), Stop>> Reader<'_, R, L> {
     fn run(mut self, plan: Plan<'_>) -> io::Result<bool> {
         let read = match plan {
             Plan::Straight => self.straight(None),
             Plan::StraightWhileTrue => self.straight(Some(Chain::default())),
             Plan::Along(tree) => self.along(tree).map(|()| true),
         };
-        match read.and_then(|held| self.send().map(|()| held)) {
+        match read {
             Ok(held) => Ok(held),
             Err(Stop::Unheard) => Ok(true),
             Err(Stop::Failed(error)) => Err(error),
@@ -123,8 +137,7 @@ impl<R: Read + Seek> Reader<'_, R> {
             if chain.as_mut().is_some_and(|chain| !chain.goes_on(line.bytes)) {
                 return Ok(false);
             }
-            self.batch.push(0, &line);
-            self.send_if_full()?;
+            (self.line)(0, &line)?;
         }
         Ok(true)
     }
@@ -146,8 +159,7 @@ impl<R: Read + Seek> Reader<'_, R> {
                 if stretch.end.is_none() && matches!(link_of(line.bytes), Link::Entry { .. }) {
                     entries += 1;
                 }
-                self.batch.push(index, &line);
-                self.send_if_full()?;
+                (self.line)(index, &line)?;
             }
             if let Some(next @ None) = begin.get_mut(index as usize + 1) {
                 *next = Some(self.lines.place());
@@ -155,8 +167,19 @@ impl<R: Read + Seek> Reader<'_, R> {
         }
         Ok(())
     }
+}
 
-    fn send_if_full(&mut self) -> Result<(), Stop> {
+/// Gathers lines into batches and hands them out.
+struct Batches<'a> {
+    queues: &'a [SyncSender<Batch>],
+    next: usize,
+    spare: &'a Receiver<Batch>,
+    batch: Batch,
+}
+
+impl Batches<'_> {
+    fn push(&mut self, stretch: u32, line: &Line<'_>) -> Result<(), Stop> {
+        self.batch.push(stretch, line);
         if self.batch.bytes.len() < BATCH { Ok(()) } else { self.send() }
     }
 
@@ -193,30 +216,31 @@ impl Batch {
 
     fn push(&mut self, stretch: u32, line: &Line<'_>) {
         self.bytes.extend_from_slice(line.bytes);
-        self.lines.push(RawLine {
-            stretch,
-            number: line.place.number,
-            end: self.bytes.len(),
-            ended: line.ended,
-            too_long: line.too_long,
-        });
+        self.lines.push(RawLine::of(stretch, line, self.bytes.len()));
     }
 
     fn read<O: Observer>(&self) -> Vec<Entry<O::Gist>> {
         let mut begin = 0;
         let mut entries = Vec::with_capacity(self.lines.len());
         for line in &self.lines {
-            let mut events = Vec::new();
-            let bytes = &self.bytes[begin..line.end];
+            entries.push(line.entry::<O>(&self.bytes[begin..line.end]));
             begin = line.end;
-            let read = line.read(bytes, |event| events.push((Outline::of(event), O::gist(event))));
-            entries.push(Entry { stretch: line.stretch, number: line.number, read, events });
         }
         entries
     }
 }
 
 impl RawLine {
+    fn of(stretch: u32, line: &Line<'_>, end: usize) -> Self {
+        Self { stretch, number: line.place.number, end, ended: line.ended, too_long: line.too_long }
+    }
+
+    fn entry<O: Observer>(&self, bytes: &[u8]) -> Entry<O::Gist> {
+        let mut events = Vec::new();
+        let read = self.read(bytes, |event| events.push((Outline::of(event), O::gist(event))));
+        Entry { stretch: self.stretch, number: self.number, read, events }
+    }
+
     fn read(&self, bytes: &[u8], sink: impl FnMut(&Event<'_>)) -> Result<EntryRead, String> {
         if self.too_long {
             return Err("too long to be a line that Pi wrote; it is left out".to_owned());

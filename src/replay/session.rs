@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use super::lines::Lines;
 use super::pipeline::{self, Entry, Plan};
 use super::tree::{Tree, Visit};
-use super::{Located, Observer, ReplayError, Report, Warnings};
+use super::{Located, Observer, ReplayError, Report, Scope, Warnings};
 use crate::trace::{Path, Usage};
 
 /// First version whose entries name their parents.
@@ -15,19 +15,20 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
     mut lines: Lines<R>,
     version: u64,
     observer: &O,
+    scope: Scope,
 ) -> Result<Report<O::Finding>, ReplayError> {
     let plan = if version < TREE_VERSION { Plan::Straight } else { Plan::StraightWhileTrue };
     let start = lines.place();
     let tree = Tree::linear(lines.size());
-    let mut walk = Walk::new(&tree, observer);
-    if pipeline::run::<R, O>(&mut lines, plan, |entry| walk.take(entry))? {
+    let mut walk = Walk::new(&tree, observer, scope.from);
+    if pipeline::run::<R, O>(&mut lines, plan, scope.cores, |entry| walk.take(entry))? {
         return Ok(walk.report());
     }
     // Most sessions have one branch. Only the others pay for a look at the whole file first.
     lines.go_to(start)?;
     let tree = Tree::read(&mut lines)?;
-    let mut walk = Walk::new(&tree, observer);
-    pipeline::run::<R, O>(&mut lines, Plan::Along(&tree), |entry| walk.take(entry))?;
+    let mut walk = Walk::new(&tree, observer, scope.from);
+    pipeline::run::<R, O>(&mut lines, Plan::Along(&tree), scope.cores, |entry| walk.take(entry))?;
     Ok(walk.report())
 }
 
@@ -38,10 +39,13 @@ struct State<O> {
     observer: O,
     /// Events on the path so far.
     events: u64,
+    /// Time of the latest of them.
+    at: f64,
 }
 
 struct Walk<'a, O: Observer> {
     tree: &'a Tree,
+    from: f64,
     visit: Visit<'a, State<O>>,
     found: Vec<O::Finding>,
     /// With the stretch in which they were made.
@@ -50,8 +54,8 @@ struct Walk<'a, O: Observer> {
 }
 
 impl<'a, O: Observer> Walk<'a, O> {
-    fn new(tree: &'a Tree, observer: &O) -> Self {
-        let fresh = State { path: Path::default(), observer: observer.clone(), events: 0 };
+    fn new(tree: &'a Tree, observer: &O, from: f64) -> Self {
+        let fresh = State { path: Path::default(), observer: observer.clone(), events: 0, at: 0.0 };
         let mut warnings = Warnings::default();
         for &line in &tree.orphans {
             warnings.add(line, "its parent is not in the file; what follows is read as a history of its own");
@@ -66,7 +70,7 @@ impl<'a, O: Observer> Walk<'a, O> {
             warnings,
             usage: Usage::default(),
         };
-        Self { tree, visit: tree.visit(fresh), found: Vec::new(), findings: Vec::new(), report }
+        Self { tree, from, visit: tree.visit(fresh), found: Vec::new(), findings: Vec::new(), report }
     }
 
     fn take(&mut self, entry: Entry<O::Gist>) {
@@ -76,13 +80,17 @@ impl<'a, O: Observer> Walk<'a, O> {
             Ok(read) => read,
             Err(message) => return report.warnings.add(entry.number, message),
         };
-        report.usage += read.usage;
         report.session_id = report.session_id.take().or(read.session_id.map(String::from));
         let state = self.visit.at(entry.stretch);
         for (outline, gist) in entry.events {
             let mut event = outline.event();
             state.path.settle(&mut event);
             state.observer.observe(&event, gist, &mut self.found);
+            state.at = event.at;
+            let counts = state.at >= self.from;
+            if !counts {
+                self.found.clear();
+            }
             for finding in self.found.drain(..) {
                 let located = Located {
                     finding,
@@ -94,7 +102,10 @@ impl<'a, O: Observer> Walk<'a, O> {
                 self.findings.push((entry.stretch, located));
             }
             state.events += 1;
-            report.events += 1;
+            report.events += u64::from(counts);
+        }
+        if state.at >= self.from {
+            report.usage += read.usage;
         }
     }
 

@@ -11,6 +11,7 @@ const TOO_LONG: &str = "too long to be read; it is left out";
 pub fn replay<R: Read + Seek, O: Observer>(
     mut lines: Lines<R>,
     observer: &O,
+    from: f64,
 ) -> Result<Report<O::Finding>, ReplayError> {
     let mut observer = observer.clone();
     let mut reader = TraceReader::default();
@@ -26,6 +27,8 @@ pub fn replay<R: Read + Seek, O: Observer>(
         usage: Usage::default(),
     };
     let mut last_line = 0;
+    let mut event_index = 0;
+    let mut counts = true;
     while let Some(line) = lines.next()? {
         report.lines += 1;
         let number = line.place.number;
@@ -37,7 +40,10 @@ pub fn replay<R: Read + Seek, O: Observer>(
         }
         let read = reader.read(line.bytes, |event| {
             observer.observe(event, O::gist(event), &mut found);
-            report.usage += usage_of(event);
+            counts = event.at >= from;
+            if counts {
+                report.usage += usage_of(event);
+            }
         });
         match read {
             Ok(()) => {}
@@ -50,7 +56,9 @@ pub fn replay<R: Read + Seek, O: Observer>(
                 continue;
             }
         }
-        let event_index = report.events;
+        if !counts {
+            found.clear();
+        }
         report.findings.extend(found.drain(..).map(|finding| Located {
             finding,
             event_index,
@@ -59,12 +67,15 @@ pub fn replay<R: Read + Seek, O: Observer>(
             branch: None,
         }));
         last_line = number;
-        report.events += 1;
+        event_index += 1;
+        report.events += u64::from(counts);
     }
-    observer.finish(&mut found);
+    if counts {
+        observer.finish(&mut found);
+    }
     report.findings.extend(found.drain(..).map(|finding| Located {
         finding,
-        event_index: report.events.saturating_sub(1),
+        event_index: event_index.saturating_sub(1),
         line: last_line,
         entry_id: None,
         branch: None,

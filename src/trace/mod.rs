@@ -15,4 +15,5 @@ pub use json::LineError;
 pub use link::{Link, Parent, link_of};
 pub use outline::Outline;
 pub use session_file::{EntryRead, Path, read_entry};
+pub use time::parse_iso_ms;
 pub use trace_file::{TraceReader, read_case};

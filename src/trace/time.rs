@@ -2,7 +2,7 @@
 //! counts as absent and the reader falls back to the message's own time.
 
 /// Milliseconds since the epoch of `YYYY-MM-DDTHH:MM:SS.mmmZ`.
-pub(super) fn parse_iso_ms(text: &str) -> Option<f64> {
+pub fn parse_iso_ms(text: &str) -> Option<f64> {
     let b: &[u8; 24] = text.as_bytes().try_into().ok()?;
     let fits = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
     if fits.iter().any(|&(at, byte)| b[at] != byte) {
