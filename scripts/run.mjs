@@ -14,6 +14,7 @@ const TASKS = {
   check: ["scripts/check.mjs"],
   bench: ["bench/run.ts"],
   demo: ["demo/run.ts"],
+  eval: ["scripts/eval.mjs"],
 };
 
 const [task, ...args] = process.argv.slice(2);
