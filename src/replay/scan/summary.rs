@@ -230,10 +230,16 @@ impl Summary {
                 self.remarks += 1;
             } else {
                 let key = (&located.branch, &finding.agent, &finding.incident);
-                let index = *known.entry(key).or_insert(incidents.len());
-                match incidents.get_mut(index) {
-                    None => incidents.push(Incident::new(finding)),
-                    Some(incident) => incident.told_again(finding),
+                // The same loop after a person spoke is a new incident: its notices begin again.
+                match known.get(&key).filter(|_| finding.ordinal > 1) {
+                    Some(index) => {
+                        let incident: &mut Incident = &mut incidents[*index];
+                        incident.told_again(finding);
+                    }
+                    None => {
+                        known.insert(key, incidents.len());
+                        incidents.push(Incident::new(finding));
+                    }
                 }
             }
         }

@@ -108,6 +108,19 @@ fn the_costliest_sessions_come_first_and_are_bounded() {
 }
 
 #[test]
+fn the_same_loop_after_a_person_spoke_is_another_incident() {
+    let folder = Folder::new("again");
+    let twice = session(1, "", 8) + &rounds(2, 3).join("\n").replacen("\"parentId\":null", "\"parentId\":\"d1e16\"", 1);
+    folder.write("twice.jsonl", twice);
+    let summary = folder.scan(DEFAULT);
+    let [row] = summary.incidents()[..] else { panic!("{:?}", summary.incidents()) };
+    assert_eq!((row.count, row.sessions), (2, 1));
+    // Of eight rounds the first is work; the loop was told at the third and at the sixth. Then two of three.
+    assert_eq!(row.cost.rounds(), 5.0 + 2.0);
+    assert_eq!(summary.costliest()[0].incidents, 2);
+}
+
+#[test]
 fn only_what_happened_since_counts() {
     let folder = Folder::new("since");
     folder.write("old.jsonl", session(1, "", 3));
