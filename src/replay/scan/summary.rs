@@ -219,7 +219,7 @@ impl Summary {
 
     /// Verdicts by incident, and the rules of interventions. Remarks are counted.
     fn sorted(&mut self, report: &Report<Finding>) -> (Vec<Incident>, Vec<&'static str>) {
-        let mut incidents = Vec::new();
+        let mut incidents: Vec<Incident> = Vec::new();
         let mut known = BTreeMap::new();
         let mut interventions = Vec::new();
         for located in &report.findings {
@@ -231,15 +231,12 @@ impl Summary {
             } else {
                 let key = (&located.branch, &finding.agent, &finding.incident);
                 // The same loop after a person spoke is a new incident: its notices begin again.
-                match known.get(&key).filter(|_| finding.ordinal > 1) {
-                    Some(index) => {
-                        let incident: &mut Incident = &mut incidents[*index];
-                        incident.told_again(finding);
-                    }
-                    None => {
-                        known.insert(key, incidents.len());
-                        incidents.push(Incident::new(finding));
-                    }
+                let going_on = known.get(&key).filter(|_| finding.ordinal > 1);
+                if let Some(incident) = going_on.and_then(|index: &usize| incidents.get_mut(*index)) {
+                    incident.told_again(finding);
+                } else {
+                    known.insert(key, incidents.len());
+                    incidents.push(Incident::new(finding));
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Folders of hand-made sessions, through the real detector.
 
+#![allow(clippy::float_cmp, reason = "sums of whole numbers are exact in f64")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
