@@ -24,11 +24,16 @@ use crate::trace::{EventKind, StopReason, Usage};
 const MAX_PENDING: usize = 1024;
 /// Latest outcome per action, for calls that a guard refused.
 const REMEMBERED: usize = 1024;
+/// Names the watchdog's own refusals (`circuitBreaker`).
+const OWN_GUARD: &str = "pi-watchdog-supervisor";
 
 /// What became of one event, besides findings.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
     pub findings: Vec<Finding>,
+    /// What the rules said, before incidents decided what of it is told.
+    #[cfg(test)]
+    pub evidence: Vec<super::evidence::Evidence>,
     /// The analysis may be another one.
     pub changed: bool,
     /// The action of a tool call or result.
@@ -53,7 +58,7 @@ pub struct Engine {
     /// The next round repeats what a provider retry rolled back: it is part of the current one.
     retrying: bool,
     history: History,
-    latest: Memory<u128>,
+    latest: Memory<(u128, bool)>,
     epoch: u64,
     /// A message that might still ask for tools.
     message: Option<Open>,
@@ -150,7 +155,7 @@ impl Engine {
             EventKind::ToolResult { turn, call_id, tool, is_error, files, blocked_by, .. } => {
                 if let Gist::Result(said) = gist {
                     let result = Answer { said, is_error };
-                    self.result(at, turn, call_id, tool, result, blocked_by.is_some(), files, &mut out);
+                    self.result(at, turn, call_id, tool, result, blocked_by, files, &mut out);
                 }
             }
             EventKind::FileChange { path, hash_after, .. } => {
@@ -308,12 +313,12 @@ impl Engine {
         call_id: &str,
         tool: &str,
         result: Answer,
-        blocked: bool,
+        blocked_by: Option<&str>,
         files: &[crate::trace::FileState<'_>],
         out: &mut Observed,
     ) {
         let pending = self.take_pending(at, turn, call_id, tool, out);
-        let result = self.answered(&pending.action, result, blocked);
+        let result = self.answered(&pending.action, result, blocked_by);
         self.step(at, &pending, result, files, out);
     }
 
@@ -331,13 +336,21 @@ impl Engine {
     }
 
     /// A refusal by a guard says nothing of the question: the call counts as answered like before.
-    fn answered(&mut self, action: &Action, mut result: Answer, blocked: bool) -> Answer {
-        if blocked && let Some(&outcome) = self.latest.get(action.hash) {
+    fn answered(&mut self, action: &Action, mut result: Answer, blocked_by: Option<&str>) -> Answer {
+        if let Some(guard) = blocked_by
+            && let Some(&(outcome, is_error)) = self.latest.get(action.hash)
+        {
             result.said.outcome = outcome;
             result.said.shape = outcome;
+            if guard == OWN_GUARD {
+                // Our own refusal is no failure of the command, and nobody's denial.
+                result.is_error = is_error;
+                result.said.failure = None;
+            }
             return result;
         }
-        *self.latest.entry(action.hash, || result.said.outcome) = result.said.outcome;
+        let now = (result.said.outcome, result.is_error);
+        *self.latest.entry(action.hash, || now) = now;
         result
     }
 
@@ -472,6 +485,8 @@ impl Engine {
             return;
         }
         out.changed = true;
+        #[cfg(test)]
+        out.evidence.extend(reports.iter().map(|report| report.evidence.clone()));
         out.findings.extend(self.incidents.take(reports, self.round.number, at));
     }
 

@@ -169,6 +169,7 @@ impl Interventions {
             if poll != self.poll {
                 self.poll = poll;
                 self.polls = Count::default();
+                self.polled_at = step.called_at;
             }
             let waited = step.waited || step.called_at - self.polled_at >= PATIENCE_MS;
             self.polled_at = step.at;

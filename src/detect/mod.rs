@@ -44,8 +44,12 @@ pub mod intervention;
 mod intervention_tests;
 mod lines;
 mod memory;
+#[cfg(test)]
+mod naive;
 mod outcome;
 mod progress;
+#[cfg(test)]
+mod properties;
 mod round;
 mod rules;
 mod speech;

@@ -130,7 +130,6 @@ impl Repeat {
                 changes,
                 changes_first_at: since,
                 changes_cost: cost,
-                news_at_start: news,
                 ..Streak::default()
             };
         } else if round != streak.last_round {
@@ -144,18 +143,22 @@ impl Repeat {
         }
         streak.last_at = step.at;
         streak.last_round = round;
-        streak.news_before = news;
-        // What it does itself is no answer to its own repetition.
-        let does = first && step.action.acts && !step.is_error;
-        if does {
+        if step.news {
+            self.news.hit(round);
+            if !first {
+                self.moved.hit(round);
+            }
+        }
+        if first && step.action.acts && !step.is_error {
             self.done.hit(round);
         }
-        let moves = !first && step.news;
-        if moves {
-            self.moved.hit(round);
+        // What it does or says itself is no answer to its own repetition, nor what the batch has brought so far.
+        streak.done_before = self.done.count;
+        streak.moved_before = self.moved.count;
+        streak.news_before = self.news.count;
+        if streak.count == 1 {
+            streak.news_at_start = streak.news_before;
         }
-        streak.done_before = if does { self.done.count } else { done };
-        streak.moved_before = if moves { self.moved.count } else { moved };
 
         let base = context.config.repeat_threshold;
         let threshold = if step.polls {
@@ -186,9 +189,6 @@ impl Repeat {
                 mild: false,
                 cost: streak.changes_cost,
             });
-        }
-        if step.news {
-            self.news.hit(round);
         }
     }
 }
