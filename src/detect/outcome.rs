@@ -1,8 +1,10 @@
 //! What a result says, as hashes and marks. Needs no history, so that it can be computed on any thread.
 
+use std::borrow::Cow;
+
 use super::failure::{Failure, check_signature, is_empty_answer, is_unfinished};
 use super::progress::pair;
-use crate::text::{fast, mask};
+use crate::text::{fast, mask, strip};
 
 /// Bytes of an output that are compared.
 const MAX_OUTPUT: usize = 64 * 1024;
@@ -37,7 +39,10 @@ pub struct Said {
 
 impl Said {
     pub fn of(output: &str, is_error: bool) -> Self {
-        let (outcome, shape) = outcome(output, is_error);
+        // Colour says nothing. A longer output is stripped in its parts, when they are masked.
+        let stripped = if output.len() <= MAX_OUTPUT { strip(output) } else { Cow::Borrowed(output) };
+        let output = &*stripped;
+        let (outcome, shape, signature) = outcome(output, is_error);
         Self {
             outcome,
             shape,
@@ -45,7 +50,7 @@ impl Said {
             failure: if is_error { Failure::of(output) } else { None },
             empty: is_empty_answer(output),
             unfinished: !is_error && is_unfinished(output),
-            signature: if is_error { MASKED.with_borrow_mut(|masked| check_signature(output, masked)) } else { 0 },
+            signature,
             lines: memchr::memchr_iter(b'\n', output.as_bytes()).count() as u64 + 1,
         }
     }
@@ -56,18 +61,19 @@ impl Said {
     }
 }
 
-/// Noise-masked hash of an output, and the same with its numbers masked.
-fn outcome(output: &str, is_error: bool) -> (u128, u128) {
+/// Noise-masked hash of an output, the same with its numbers masked, and for failures what the check said.
+fn outcome(output: &str, is_error: bool) -> (u128, u128, u128) {
     let (head, tail) = ends(output);
     MASKED.with_borrow_mut(|masked| {
         mask(head, masked);
         let shape = shape(masked);
+        let signature = if is_error { check_signature(masked) } else { 0 };
         let mut outcome = pair(fast(masked.as_bytes()), u128::from(is_error));
         if !tail.is_empty() {
             mask(tail, masked);
             outcome = pair(outcome, fast(masked.as_bytes()));
         }
-        (outcome, shape)
+        (outcome, shape, signature)
     })
 }
 

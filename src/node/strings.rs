@@ -44,10 +44,13 @@ const LONGEST: usize = 1 << 20;
 /// A buffer that grew beyond this is not kept.
 const KEPT: usize = 4 << 20;
 
-/// The texts of one call, one behind the other.
+/// The texts of one call, one behind the other. The buffers stay as long as they grew: filling them with zeros for each
+/// call would cost as much as reading.
 #[derive(Default)]
 struct Arena {
     utf8: Vec<u8>,
+    /// Bytes of `utf8` that hold texts.
+    used: usize,
     utf16: Vec<u16>,
 }
 
@@ -58,12 +61,12 @@ thread_local! {
 /// Reads `texts` and runs `work` on them. `work` must not read texts itself.
 pub fn with_texts<const N: usize, T>(texts: [Text; N], work: impl FnOnce([&str; N]) -> T) -> Result<T> {
     ARENA.with_borrow_mut(|arena| {
-        arena.utf8.clear();
+        arena.used = 0;
         let mut ranges: [Range<usize>; N] = std::array::from_fn(|_| 0..0);
         for (range, text) in ranges.iter_mut().zip(texts) {
-            let start = arena.utf8.len();
+            let start = arena.used;
             arena.read(text)?;
-            *range = start..arena.utf8.len();
+            *range = start..arena.used;
         }
         let strings = std::array::from_fn(|index| as_str(&arena.utf8[ranges[index].clone()]));
         let result = work(strings);
@@ -90,8 +93,8 @@ fn as_str(bytes: &[u8]) -> &str {
 
 impl Arena {
     fn read(&mut self, text: Text) -> Result<()> {
-        let start = self.utf8.len();
-        self.utf8.resize(start + SHORT, 0);
+        let start = self.used;
+        self.make_room(SHORT);
         let mut written = 0;
         // SAFETY: the buffer holds SHORT bytes from `start`; N-API writes at most that many, the final NUL included.
         let status = unsafe {
@@ -105,10 +108,9 @@ impl Arena {
         };
         check(status)?;
         if written < SHORT - SLACK {
-            self.utf8.truncate(start + written);
+            self.used = start + written;
             return Ok(());
         }
-        self.utf8.truncate(start);
         self.read_long(text)
     }
 
@@ -119,9 +121,11 @@ impl Arena {
             sys::napi_get_value_string_utf16(text.env, text.value, std::ptr::null_mut(), 0, &raw mut length)
         })?;
         let length = length.min(LONGEST);
-        self.utf16.resize(length + 1, 0);
+        if self.utf16.len() <= length {
+            self.utf16.resize(length + 1, 0);
+        }
         let mut written = 0;
-        // SAFETY: the buffer holds `length + 1` units, the final NUL included.
+        // SAFETY: the buffer holds at least `length + 1` units, the final NUL included.
         check(unsafe {
             sys::napi_get_value_string_utf16(
                 text.env,
@@ -131,11 +135,16 @@ impl Arena {
                 &raw mut written,
             )
         })?;
-        let start = self.utf8.len();
-        self.utf8.resize(start + written * 3, 0);
-        let bytes = encoding_rs::mem::convert_utf16_to_utf8(&self.utf16[..written], &mut self.utf8[start..]);
-        self.utf8.truncate(start + bytes);
+        self.make_room(written * 3);
+        self.used += encoding_rs::mem::convert_utf16_to_utf8(&self.utf16[..written], &mut self.utf8[self.used..]);
         Ok(())
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.used + bytes;
+        if self.utf8.len() < needed {
+            self.utf8.resize(needed, 0);
+        }
     }
 }
 

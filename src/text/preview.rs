@@ -17,7 +17,9 @@ pub fn preview(text: &str, lines: usize) -> String {
     if lines == 0 {
         return String::new();
     }
-    let text = ansi::strip_to(text, MAX_BYTES);
+    // No newline is ever taken out: what comes behind so many of them is not looked at.
+    let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(lines - 1).unwrap_or(text.len());
+    let text = ansi::strip_to(&text[..end], MAX_BYTES);
     let mut out = String::new();
     for (index, line) in split(&text).take(lines).enumerate() {
         if index > 0 {
@@ -57,8 +59,14 @@ fn is_blank(line: &str) -> bool {
 
 /// Appends the visible characters of a line; when it is too long, or `more` follows, the last is an ellipsis.
 fn push_line(out: &mut String, line: &str, max_chars: usize, more: bool) {
+    let line = line.trim_end();
+    // Most lines are short and plain.
+    if !more && line.len() <= max_chars && line.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        out.push_str(line);
+        return;
+    }
     let start = out.len();
-    let mut chars = line.trim_end().chars().filter_map(visible);
+    let mut chars = line.chars().filter_map(visible);
     let mut count = 0;
     // Where the text must end if an ellipsis has to follow.
     let mut room = start;
