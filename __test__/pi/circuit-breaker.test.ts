@@ -1,9 +1,10 @@
 // With the circuit breaker a found loop is refused, and a message that goes round is cut, on real Pi.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import type { Reply } from "../support/model-types.ts";
 import { Lab, type Script } from "../support/pi.ts";
-import { bash, RESCUE } from "../support/scripts.ts";
+import { bash, call, RESCUE, steps } from "../support/scripts.ts";
 
 const config = { rescueMessage: RESCUE, cooldownSec: 0 };
 const files = { "list.txt": "one\ntwo\n" };
@@ -42,6 +43,43 @@ test("stop: a loop that goes on after a refusal ends the turn", async (t) => {
   const pi = await lab.rpc();
   await pi.prompt("look");
   assert.ok(lab.server.requests.length < 10, `${lab.server.requests.length} requests`);
+});
+
+/** What `cat up.txt` was answered, after it was refused once and `help` came. */
+async function afterHelp(t: TestContext, help: Reply[]): Promise<string[]> {
+  const look = bash("cat up.txt");
+  const lab = await Lab.open(t, {
+    config: { ...config, circuitBreaker: "block" },
+    files: { "make.sh": "echo here > up.txt\n" },
+    script: steps([look, look, look, look, ...help]),
+  });
+  const pi = await lab.rpc();
+  await pi.prompt("go");
+  const texts = lab.server.requests.flatMap(({ toolResults }) => toolResults).map(({ text }) => text);
+  assert.match(texts[3] ?? "", /Refused by the watchdog.*same failing command repeated 3 times/);
+  return texts.slice(4);
+}
+
+test("block: a call is let through after something that may have helped, and again when it did", async (t) => {
+  const texts = await afterHelp(t, [bash("sh ./make.sh"), bash("cat up.txt"), bash("cat up.txt")]);
+  assert.deepEqual(texts.slice(1), ["here\n", "here\n"]);
+});
+
+test("block: an edit and the test of it in one message are not torn apart", async (t) => {
+  const editAndTest = [call("write", { path: "up.txt", content: "now" }), call("bash", { command: "cat up.txt" })];
+  const texts = await afterHelp(t, [{ toolCalls: editAndTest }, bash("cat up.txt")]);
+  assert.doesNotMatch(texts.join(), /Refused/);
+});
+
+test("block: nothing is refused while the watchdog is paused", async (t) => {
+  const script: Script = ({ turn }) => (turn < 6 ? bash("cat list.txt") : { text: "done" });
+  const lab = await Lab.open(t, { config: { ...config, circuitBreaker: "block" }, script, files });
+  const pi = await lab.rpc();
+  await pi.prompt("/watchdog pause");
+  await pi.prompt("look");
+  const results = lab.server.requests.flatMap(({ toolResults }) => toolResults);
+  assert.equal(results.length, 6);
+  assert.ok(results.every(({ text }) => text.includes("one")));
 });
 
 test("off: nothing is refused", async (t) => {

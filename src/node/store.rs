@@ -139,7 +139,8 @@ pub fn refusal(handle: u32, tool: Text, args: Text) -> Result<Option<Refusal>> {
         Store::with_global(|store| {
             let target = store.get(handle)?;
             let breaker = target.config.circuit_breaker;
-            if breaker == CircuitBreaker::Off || !target.stuck() {
+            // Who pauses the watchdog mostly knows that it is wrong.
+            if breaker == CircuitBreaker::Off || !target.stuck() || store.paused(Store::root_of(target)) {
                 return None;
             }
             let action = Action::new(tool, args);

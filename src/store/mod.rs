@@ -3,6 +3,7 @@
 //! The core owns no clock: callers pass the time. The store is a value (tests make their own); the process-wide one
 //! is [`Store::with_global`].
 
+mod breaker;
 mod event;
 mod target;
 
@@ -281,6 +282,72 @@ mod tests {
         assert!(store.take_notice(handle, 3000.0).is_none());
         store.pause("main", false);
         assert!(store.take_notice(handle, 3000.0).is_some());
+    }
+
+    #[test]
+    fn what_waited_for_its_cooldown_is_not_told_when_a_person_has_answered_it() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        for turn in 1..=6 {
+            call(&mut store, handle, turn, "ls", "a");
+            store.take_notice(handle, 1000.0);
+        }
+        assert_eq!(call(&mut store, handle, 7, "ls", "a") & NOTICE, NOTICE, "one waits");
+        let user = EventKind::User { text: "do something else", synthetic: false };
+        assert_eq!(store.observed(handle).unwrap().observe(8000.0, &user) & NOTICE, 0);
+        call(&mut store, handle, 8, "cat b", "b");
+        assert!(store.take_notice(handle, 1e9).is_none());
+    }
+
+    #[test]
+    fn a_call_of_a_loop_is_refused_until_something_else_may_have_helped() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        for turn in 1..=3 {
+            call(&mut store, handle, turn, "cat a", "no such file");
+        }
+        let repeats = |store: &Store, line: &str| {
+            let action = crate::detect::Action::new("bash", &serde_json::json!({ "command": line }).to_string());
+            store.get(handle).unwrap().would_repeat(&action).is_some()
+        };
+        assert!(repeats(&store, "cat a"));
+        assert!(!repeats(&store, "cat b"));
+        call(&mut store, handle, 4, "ls", "b");
+        assert!(repeats(&store, "cat a"), "nothing was done");
+        call(&mut store, handle, 5, "sh ./make-a.sh", "");
+        assert!(!repeats(&store, "cat a"));
+        call(&mut store, handle, 6, "cat a", "no such file");
+        assert!(repeats(&store, "cat a"), "it did not help");
+    }
+
+    #[test]
+    fn refusals_by_the_watchdog_are_not_told_as_failures_of_the_command() {
+        let mut store = Store::default();
+        let handle = store.open("s", 0.0, Info::default(), config());
+        for turn in 1..=3 {
+            call(&mut store, handle, turn, "cat a", "text");
+        }
+        for turn in 4..=9 {
+            let target = store.observed(handle).unwrap();
+            let args = r#"{"command":"cat a"}"#;
+            target.observe(4000.0, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args });
+            target.observe(
+                4000.0,
+                &EventKind::ToolResult {
+                    turn,
+                    call_id: "c",
+                    tool: "bash",
+                    output: "Refused by the watchdog: permission denied",
+                    is_error: true,
+                    files: &[],
+                    blocked_by: Some("pi-watchdog-supervisor"),
+                },
+            );
+        }
+        let analysis = store.get(handle).unwrap().analysis();
+        let said: Vec<&str> = analysis.reasons().collect();
+        assert!(said.iter().all(|reason| !reason.contains("fail") && !reason.contains("refused")), "{said:?}");
+        assert!(said[0].contains("repeated 9 times"), "{said:?}");
     }
 
     #[test]

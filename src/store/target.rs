@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::breaker::Breaker;
 use super::event::{Compact, Kind};
 use crate::detect::intervention::Intervention;
 use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
@@ -82,6 +83,7 @@ pub struct Target {
     pub patches: u64,
     pub last_command: Option<Arc<str>>,
     engine: Engine,
+    breaker: Breaker,
     /// What was used before the target was last reopened; the engine has the rest.
     used_before: Usage,
     repeated_before: (u64, u64),
@@ -105,6 +107,7 @@ impl Target {
             aliases: Vec::new(),
             info,
             engine: Engine::new(Arc::clone(&config)),
+            breaker: Breaker::default(),
             config,
             started_at: at,
             last_active_at: at,
@@ -158,6 +161,7 @@ impl Target {
         self.used_before = self.usage();
         self.repeated_before = self.repetitions();
         self.engine = Engine::new(Arc::clone(&self.config));
+        self.breaker = Breaker::default();
     }
 
     /// The one way in for events of the session.
@@ -166,9 +170,43 @@ impl Target {
             return 0;
         }
         self.last_active_at = self.last_active_at.max(at);
+        if let EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } = *kind
+            && output.len() <= HASHED
+        {
+            // Once for the engine and for what is kept: taking escape sequences out is a good part of an event's cost.
+            let output = &*text::strip(output);
+            return self.take(at, &EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by });
+        }
+        self.take(at, kind)
+    }
+
+    fn take(&mut self, at: f64, kind: &EventKind<'_>) -> u32 {
+        let repeated = self.engine.repetitions().0;
         let observed = self.engine.observe(at, kind);
         self.keep(at, kind, observed.action.as_ref());
-        self.signal(observed)
+        self.follow(kind, observed.action.as_ref(), self.engine.repetitions().0 == repeated);
+        let signal = self.signal(observed);
+        if matches!(kind, EventKind::User { synthetic: false, .. }) {
+            self.told.clear();
+        }
+        signal
+    }
+
+    /// What ran, for [`Self::would_repeat`]. `news`: a result was none that the call had before.
+    fn follow(&mut self, kind: &EventKind<'_>, action: Option<&Arc<Action>>, news: bool) {
+        match (kind, action) {
+            (EventKind::ToolCall { call_id, .. }, Some(action)) => self.breaker.called(call_id, action),
+            (EventKind::ToolResult { call_id, is_error, blocked_by, .. }, Some(action)) => {
+                self.breaker.answered(call_id, action, *is_error, blocked_by.is_some(), news);
+            }
+            (EventKind::FileChange { .. }, _) => self.breaker.changed_outside(),
+            (
+                EventKind::User { synthetic: false, .. }
+                | EventKind::Lifecycle { event: "agent_end" | "agent_settled", .. },
+                _,
+            ) => self.breaker.settle(),
+            _ => {}
+        }
     }
 
     pub fn add_usage(&mut self, usage: Usage) {
@@ -186,6 +224,10 @@ impl Target {
 
     fn signal(&mut self, observed: Observed) -> u32 {
         let mut signal = if observed.changed { VERDICT } else { 0 };
+        // A verdict that waited (cooldown, pause) and holds no more is not told any more.
+        if !self.engine.stuck() {
+            self.due.retain(|waiting| waiting.over || waiting.intervention.is_some());
+        }
         for finding in observed.findings {
             self.due.retain(|waiting| waiting.incident != finding.incident);
             // An incident nobody was told of ends without a word.
@@ -350,9 +392,11 @@ impl Target {
         (self.repeated_before.0 + commands, self.repeated_before.1 + messages)
     }
 
-    /// See [`Engine::would_repeat`].
+    /// See [`Engine::would_repeat`]; nothing where something that ran since may have changed the answer.
     pub fn would_repeat(&self, action: &Action) -> Option<(u32, &str)> {
-        self.engine.would_repeat(action)
+        let repeated = self.engine.would_repeat(action)?;
+        let looping = |other: &Action| self.engine.would_repeat(other).is_some();
+        self.breaker.same_again(action, looping).then_some(repeated)
     }
 
     /// The newest `limit` kept events after `since`, in time order.
