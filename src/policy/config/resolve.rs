@@ -49,6 +49,9 @@ pub struct Resolved {
     pub warnings: Vec<Warning>,
 }
 
+/// Unknown keys that are named one by one: a file of something else has thousands.
+const MAX_UNKNOWN: usize = 10;
+
 pub fn resolve(layers: &[Layer]) -> Resolved {
     let mut state =
         State { values: KEYS.iter().map(|key| (key.name.to_owned(), key.default())).collect(), warnings: vec![] };
@@ -80,12 +83,21 @@ impl State {
                 return;
             }
         };
+        let mut unknown = 0;
         for (name, value) in &object {
             match keys::find(name) {
                 Some(key) => self.set(layer, key, value, granted),
                 None if name == SCHEMA_KEY => {}
-                None => self.unknown(layer, name, value),
+                None => {
+                    unknown += 1;
+                    if unknown <= MAX_UNKNOWN {
+                        self.unknown(layer, name, value);
+                    }
+                }
             }
+        }
+        if unknown > MAX_UNKNOWN {
+            self.warn(layer, None, format!("{} more unknown keys", unknown - MAX_UNKNOWN));
         }
     }
 

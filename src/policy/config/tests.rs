@@ -53,6 +53,20 @@ fn later_layers_win_key_by_key() {
 }
 
 #[test]
+fn of_thousands_of_unknown_keys_a_few_are_named_and_known_ones_are_not_lost_among_them() {
+    let mut object: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("k{n}"), json!(n))).collect();
+    object.insert("zzz".to_owned(), json!(1));
+    object.insert("repeatThreshold".to_owned(), json!("x"));
+    object.insert("cooldownSec".to_owned(), json!(5));
+    let resolved = resolve(&[(Source::Global, &Value::Object(object).to_string())]);
+    let messages = messages(&resolved);
+    assert_eq!(messages.len(), 12);
+    assert!(messages.iter().any(|message| message.contains("repeatThreshold")), "{messages:?}");
+    assert_eq!(messages.last(), Some(&"Global.json: 9991 more unknown keys"));
+    assert_eq!(resolved.config.cooldown_sec, 5.0);
+}
+
+#[test]
 fn wrong_values_leave_the_layer_below_standing() {
     let resolved = resolve(&[
         (Source::Global, r#"{"repeatThreshold": 5, "alertMode": "both"}"#),
