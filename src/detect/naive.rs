@@ -30,7 +30,7 @@ pub enum Moment {
 
 #[derive(Debug, Clone)]
 pub struct Step {
-    pub action: u8,
+    pub action: u32,
     pub outcome: u8,
     pub is_error: bool,
     pub nature: Nature,
@@ -47,7 +47,7 @@ pub struct Naive {
 }
 
 /// A finished round: what was asked and answered, whether it only polled, and when it ended.
-type Round = (Vec<(u8, u8)>, bool, u32);
+type Round = (Vec<(u32, u8)>, bool, u32);
 
 /// Kind, count and period.
 pub type Said = (&'static str, u32, u32);
@@ -242,7 +242,7 @@ impl Naive {
         #[derive(PartialEq, Clone)]
         enum Spoken {
             Words(u8),
-            WithCalls(u8, Vec<(u8, u8)>),
+            WithCalls(u8, Vec<(u32, u8)>),
         }
         let (mut outputs, mut inputs): (Vec<Spoken>, Vec<u8>) = (Vec::new(), Vec::new());
         let mut reacted = true;

@@ -34,7 +34,8 @@ enum Chapter {
 struct Word {
     /// Tool and arguments; a file's content follows for edits.
     tool: &'static str,
-    args: fn() -> Value,
+    /// Takes the number of the round, for what is new each time.
+    args: fn(u32) -> Value,
     nature: Nature,
     fails: bool,
 }
@@ -42,49 +43,63 @@ struct Word {
 const LOOK: Nature = Nature { acts: false, polls: false, typecheck: false };
 
 /// What the agent of the random runs can do. Few words, so that they come again.
-const WORDS: [Word; 9] = [
-    Word { tool: "bash", args: || json!({ "command": "rg TOKEN src", "timeout": 5 }), nature: LOOK, fails: true },
-    Word { tool: "bash", args: || json!({ "command": "git status" }), nature: LOOK, fails: false },
-    Word { tool: "read", args: || json!({ "path": "src/a.rs", "offset": 1, "limit": 40 }), nature: LOOK, fails: false },
-    Word { tool: "bash", args: || json!({ "command": "npm test" }), nature: LOOK, fails: true },
+const WORDS: [Word; 10] = [
+    Word { tool: "bash", args: |_| json!({ "command": "rg TOKEN src", "timeout": 5 }), nature: LOOK, fails: true },
+    Word { tool: "bash", args: |_| json!({ "command": "git status" }), nature: LOOK, fails: false },
+    Word {
+        tool: "read",
+        args: |_| json!({ "path": "src/a.rs", "offset": 1, "limit": 40 }),
+        nature: LOOK,
+        fails: false,
+    },
+    Word { tool: "bash", args: |_| json!({ "command": "npm test" }), nature: LOOK, fails: true },
     Word {
         tool: "bash",
-        args: || json!({ "command": "npx tsc --noEmit" }),
+        args: |_| json!({ "command": "npx tsc --noEmit" }),
         nature: Nature { typecheck: true, ..LOOK },
         fails: true,
     },
     Word {
         tool: "bash",
-        args: || json!({ "command": "gh run view 7" }),
+        args: |_| json!({ "command": "gh run view 7" }),
         nature: Nature { polls: true, ..LOOK },
         fails: false,
     },
     Word {
         tool: "bash",
-        args: || json!({ "command": "./deploy.sh" }),
+        args: |_| json!({ "command": "./deploy.sh" }),
         nature: Nature { acts: true, ..LOOK },
         fails: false,
     },
     Word {
         tool: "bash",
-        args: || json!({ "command": "python load.py" }),
+        args: |_| json!({ "command": "python load.py" }),
         nature: Nature { acts: true, ..LOOK },
         fails: false,
     },
     Word {
         tool: "edit",
-        args: || json!({ "path": "src/a.rs", "oldText": "x", "newText": "y" }),
+        args: |_| json!({ "path": "src/a.rs", "oldText": "x", "newText": "y" }),
+        nature: LOOK,
+        fails: false,
+    },
+    Word {
+        tool: "bash",
+        args: |round| json!({ "command": format!("cat notes/{round}.md") }),
         nature: LOOK,
         fails: false,
     },
 ];
 const EDIT: usize = 8;
+/// Always another question, so always news.
+const FRESH: usize = 9;
 
 const ANSWERS: [&str; 3] = ["an apple", "a pear and a plum", "nothing but cherries"];
 const TEXTS: [&str; 3] = ["The parser is broken.", "The tests are green.", "All is well."];
 
 fn call() -> impl Strategy<Value = Call> {
-    (0..WORDS.len(), prop_oneof![8 => Just(0_u8), 2 => 1..3_u8]).prop_map(|(word, answer)| Call { word, answer })
+    (prop_oneof![5 => 0..EDIT + 1, 1 => Just(FRESH)], prop_oneof![8 => Just(0_u8), 2 => 1..3_u8])
+        .prop_map(|(word, answer)| Call { word, answer })
 }
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
@@ -109,7 +124,7 @@ fn chapter() -> impl Strategy<Value = Chapter> {
 
 /// Random chapters, some stretches of which come again and again: pure chance makes few loops.
 fn run() -> impl Strategy<Value = Vec<Chapter>> {
-    let stretch = (prop::collection::vec(chapter(), 1..7), prop_oneof![2 => 1..2_usize, 1 => 2..7_usize]);
+    let stretch = (prop::collection::vec(chapter(), 1..10), prop_oneof![2 => 1..2_usize, 1 => 2..7_usize]);
     prop::collection::vec(stretch, 1..12).prop_map(|stretches| {
         stretches.into_iter().flat_map(|(chapters, times)| std::iter::repeat_n(chapters, times).flatten()).collect()
     })
@@ -215,7 +230,7 @@ impl Teller<'_> {
                     (0..calls.len()).map(|n| format!("{}{turn}_{n}", self.telling.call_id)).collect();
                 for (call, id) in calls.iter().zip(&ids) {
                     let word = &WORDS[call.word];
-                    let args = self.telling.args(&(word.args)());
+                    let args = self.telling.args(&(word.args)(self.turn));
                     self.tell(EventKind::ToolCall { turn, call_id: id, tool: word.tool, args: &args });
                 }
                 for (call, id) in calls.iter().zip(&ids) {
@@ -427,7 +442,7 @@ proptest! {
                     let ids: Vec<String> = (0..calls.len()).map(|n| n.to_string()).collect();
                     for (call, id) in calls.iter().zip(&ids) {
                         let word = &WORDS[call.word];
-                        let args = (word.args)().to_string();
+                        let args = (word.args)(turn).to_string();
                         hear(&EventKind::ToolCall { turn, call_id: id, tool: word.tool, args: &args });
                     }
                     for (index, (call, id)) in calls.iter().zip(&ids).enumerate() {
@@ -445,7 +460,7 @@ proptest! {
                             blocked_by: None,
                         });
                         let step = Step {
-                            action: u8::try_from(call.word).unwrap(),
+                            action: if call.word == FRESH { 100 + turn } else { u32::try_from(call.word).unwrap() },
                             outcome: call.answer,
                             is_error: word.fails,
                             nature: word.nature,
