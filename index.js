@@ -22,6 +22,20 @@ function text(value, name) {
   throw new TypeError(`${name} must be a string, not ${value === null ? "null" : typeof value}`);
 }
 
+/**
+ * Runs `call`; what the addon says of a wrong argument becomes a `TypeError`. Not for the hot path.
+ * @template T @param {() => T} call @returns {T}
+ */
+function typed(call) {
+  try {
+    return call();
+  } catch (error) {
+    const { code, message } = /** @type {Error & { code?: unknown }} */ (error);
+    if (code !== "InvalidArg" && !(typeof code === "string" && code.endsWith("Expected"))) throw error;
+    throw Object.assign(new TypeError(message, { cause: error }), { code });
+  }
+}
+
 /** @param {unknown} config */
 function configText(config) {
   if (config === undefined || config === null) return "{}";
@@ -33,7 +47,7 @@ function configText(config) {
 
 export function resolveConfig(layers) {
   if (!Array.isArray(layers)) throw new TypeError("layers must be an array of { source, name, text }");
-  return JSON.parse(native.resolveConfig(JSON.stringify(layers)));
+  return JSON.parse(typed(() => native.resolveConfig(JSON.stringify(layers))));
 }
 
 export function defaultConfig() {
@@ -59,7 +73,7 @@ export function hashOutput(raw, options = {}) {
   // Escape sequences go before the cut; beyond four times the limit nothing can count.
   const most = 4 * Math.max(0, maxBytes) + 4096;
   const given = text(raw, "raw");
-  return native.hashOutput(given.length > most ? given.slice(0, most) : given, maxBytes, previewLines);
+  return typed(() => native.hashOutput(given.length > most ? given.slice(0, most) : given, maxBytes, previewLines));
 }
 
 // Detection ----------------------------------------------------------------------------------------------------------
@@ -81,17 +95,18 @@ export class Detector {
       throw new TypeError("event must be a trace event, see docs/trace.md");
     const output = event.output;
     const small = typeof output === "string" && output.length > CLIP_HEAD ? { ...event, output: clip(output) } : event;
-    const findings = native.detectorObserve(this.#handle, JSON.stringify(small));
+    const json = JSON.stringify(small);
+    const findings = typed(() => native.detectorObserve(this.#handle, json));
     return findings.length === 0 ? NOTHING : findings;
   }
 
   tick(at) {
-    const findings = native.detectorTick(this.#handle, at);
+    const findings = typed(() => native.detectorTick(this.#handle, at));
     return findings.length === 0 ? NOTHING : findings;
   }
 
   analysis(agent) {
-    return native.detectorAnalysis(this.#handle, agent ?? "");
+    return typed(() => native.detectorAnalysis(this.#handle, agent ?? ""));
   }
 
   reset() {
@@ -112,12 +127,12 @@ export function analyze(events, config) {
 
 export function detectStuck(events, config, now, sinceAt) {
   if (!Array.isArray(events)) throw new TypeError("events must be an array of compact events");
-  return native.detectStuck(events, configText(config), now ?? undefined, sinceAt ?? undefined);
+  return typed(() => native.detectStuck(events, configText(config), now ?? undefined, sinceAt ?? undefined));
 }
 
 export function shouldAlert(lastAlert, analysis, now, cooldownSec) {
   const { at, evidenceKey } = lastAlert ?? { at: Number.NaN, evidenceKey: "" };
-  return native.shouldAlert(evidenceKey, at, analysis.likelyStuck, analysis.evidenceKey, now, cooldownSec);
+  return typed(() => native.shouldAlert(evidenceKey, at, analysis.likelyStuck, analysis.evidenceKey, now, cooldownSec));
 }
 
 // Recorded sessions --------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 // Who comes first wins: the first binding of a thread is published on `globalThis`, where later copies of this package
 // find it, and an image that another thread of the process has mapped is loaded again by its own path.
 
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -97,7 +97,9 @@ function loadImage() {
   }
   if (!compatible(image.version)) {
     // The system hands back the image that is already loaded from this path, whatever lies there now.
-    throw new Error(`${PACKAGE} was updated from ${image.version} to ${packageVersion} while running. Restart Pi.`);
+    throw new Error(
+      `The addon at ${path} is of version ${image.version}, and this is ${PACKAGE} ${packageVersion}. If it was updated while Pi ran, restart Pi. ${remedy()}`,
+    );
   }
   return image;
 }
@@ -107,11 +109,32 @@ function loadImage() {
  * @returns {Published}
  */
 function open(path) {
+  if (isCutOff(path)) throw new Error(`${path}: the file is cut off`);
   const module = { exports: /** @type {NativeBinding} */ ({}) };
   // Not `require`: an image that was replaced on disk can still be opened by its name.
   process.dlopen(module, path);
   const binding = module.exports;
   return { version: binding.version(), path, binding };
+}
+
+/**
+ * Whether an ELF file ends before its section table, which is the last thing in it. Loading the rest of such a file
+ * (a copy that was interrupted, a full disk) ends the process by a signal that nobody can catch.
+ * @param {string} path
+ */
+function isCutOff(path) {
+  if (process.platform !== "linux" || !existsSync(path)) return false;
+  const header = Buffer.alloc(64);
+  const file = openSync(path, "r");
+  try {
+    const read = readSync(file, header, 0, header.length, 0);
+    if (read < header.length || header.readUInt32BE(0) !== 0x7f454c46 || header[4] !== 2 || header[5] !== 1)
+      return false;
+    const end = header.readBigUInt64LE(40) + BigInt(header.readUInt16LE(58) * header.readUInt16LE(60));
+    return BigInt(fstatSync(file).size) < end;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** @returns {string} */

@@ -149,7 +149,7 @@ describe("loader", () => {
       const { loadBinding } = await import(${loader(folder)});
       answer(failure(loadBinding));
     `);
-    assert.match(String(message), /was updated from .* to 99\.0\.0 while running\. Restart Pi\./);
+    assert.match(String(message), /is of version .*, and this is .* 99\.0\.0\. .*restart Pi\. Run `npm run/);
   });
 
   it("says what to run when the addon is missing", () => {
@@ -171,5 +171,18 @@ describe("loader", () => {
       run(`const { loadBinding } = await import(${loader(folder)}); answer(failure(loadBinding));`),
     );
     assert.match(message, /cannot be loaded \(.+\)\. Run `npm run build`/s);
+  });
+
+  it("does not load an addon that is cut off, which would end the process", {
+    skip: process.platform !== "linux",
+  }, () => {
+    const folder = copy("cut-off");
+    const [image = ""] = readdirSync(join(folder, "native")).filter((name) => name.endsWith(".node"));
+    const whole = readFileSync(join(folder, "native", image));
+    for (const length of [0, 40, 100_000, whole.length - 1]) {
+      writeFileSync(join(folder, "native", image), whole.subarray(0, length));
+      const message = run(`const { loadBinding } = await import(${loader(folder)}); answer(failure(loadBinding));`);
+      assert.match(String(message), /cannot be loaded \(.+\)\. Run `npm run build`/s, `${length} bytes`);
+    }
   });
 });
