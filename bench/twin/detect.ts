@@ -74,7 +74,7 @@ interface Incident {
   patience: number;
 }
 
-const LONG_AGO = 10;
+const LONG_AGO = 5;
 const MAX_PERIOD = 8;
 const INCIDENT_PATIENCE = 3;
 const ORDER: EvidenceType[] = [
@@ -211,8 +211,8 @@ class Scan {
         firstAt: at,
         lastAt: at,
         lastRound: round,
-        newsBefore: news,
-        newsAtStart: news,
+        newsBefore: 0,
+        newsAtStart: 0,
         interleaved: false,
         changes: material ? known.changes + 1 : 1,
         changesFirstAt: material ? known.changesFirstAt : at,
@@ -227,8 +227,14 @@ class Scan {
       }
       streak.lastAt = at;
       streak.lastRound = round;
-      streak.newsBefore = news;
     }
+    if (isNews && this.#newsRound !== round) {
+      this.#newsRounds += 1;
+      this.#newsRound = round;
+    }
+    // What it says itself is no news between its repetitions.
+    streak.newsBefore = this.#newsRounds;
+    if (streak.count === 1) streak.newsAtStart = this.#newsRounds;
     const base = this.#config.repeatThreshold;
     let threshold = base + (streak.interleaved ? 1 : 0);
     if (news > streak.newsAtStart && streak.interleaved) threshold = base * 2;
@@ -243,10 +249,6 @@ class Scan {
     } else if (changing > 0 && streak.changes >= Math.max(changing, 2)) {
       const changed = { ...common, count: streak.changes, firstAt: streak.changesFirstAt, trigger: action.hash };
       reports.push({ evidence: { type: "repeated_command", ...changed }, members });
-    }
-    if (isNews && this.#newsRound !== round) {
-      this.#newsRounds += 1;
-      this.#newsRound = round;
     }
   }
 
