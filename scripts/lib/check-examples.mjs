@@ -29,18 +29,22 @@ export function checkExamples() {
     .map((line) => line.replace(/example-\d+\.ts/, (file) => `${names.get(file)} (${file})`));
 }
 
-/** An example may leave out the import, and the trace that it is about. @param {string} text */
+/** What an example may speak of without saying where it comes from. */
+const GIVEN = { trace: "TraceEvent", events: "WatchdogEvent" };
+
+/**
+ * An example may leave out the import, and {@link GIVEN}.
+ * @param {string} text
+ */
 function moduleText(text) {
-  if (/^import /m.test(text)) return `${text}\nexport {};\n`;
-  const used = declaredValues().filter((name) => new RegExp(`\\b${name}\\b`).test(text));
-  return [
-    `import { ${used.join(", ")} } from "pi-watchdog-supervisor";`,
-    'import type { TraceEvent, WatchdogEvent } from "pi-watchdog-supervisor";',
-    "declare const trace: TraceEvent[];",
-    "declare const events: WatchdogEvent[];",
-    text,
-    "export { trace, events };",
-  ].join("\n");
+  const uses = (/** @type {string} */ name) => new RegExp(`\\b${name}\\b`).test(text);
+  const given = Object.entries(GIVEN)
+    .filter(([name]) => uses(name) && !new RegExp(`\\b(?:const|let) ${name}\\b`).test(text))
+    .map(([name, type]) => `declare const ${name}: import("pi-watchdog-supervisor").${type}[];`);
+  const imported = /^import /m.test(text)
+    ? []
+    : [`import { ${declaredValues().filter(uses).join(", ")} } from "pi-watchdog-supervisor";`];
+  return [...imported, ...given, text, "export {};"].join("\n");
 }
 
 /** Blocks marked `ts` or `js` that use this package. */
