@@ -398,7 +398,8 @@ fn start_of_unit<const N: usize>(lane: &Lane<N>, period: usize) -> (usize, bool)
 /// For people: one line, no control characters, not long.
 fn shown(text: impl Iterator<Item = char>) -> String {
     let plain = text.map(|c| if c.is_control() { ' ' } else { c });
-    plain.take(UNIT_LENGTH).collect::<String>().trim().to_owned()
+    // A unit may begin with more control characters than are shown of it.
+    plain.skip_while(|c| c.is_whitespace()).take(UNIT_LENGTH).collect::<String>().trim_end().to_owned()
 }
 
 /// One step of an FNV-1a hash.

@@ -188,7 +188,9 @@ fn month_first(view: &View, at: usize) -> Option<(usize, usize)> {
     let end = if let Some(end) = year(view, rest).filter(|&end| ends(view, end)) {
         time_after_date(view, end).unwrap_or(end)
     } else {
-        let end = hours(view, rest, b":").map(|(end, _)| end).filter(|&end| rest > day_end && ends(view, end))?;
+        let end = hours(view, rest, b":")
+            .map(|(end, _)| end)
+            .filter(|&end| rest > day_end && ends(view, end) && !view.joined(end, b":"))?;
         if view.at(end) == b' ' { year(view, end + 1).filter(|&end| ends(view, end)).unwrap_or(end) } else { end }
     };
     let weekday_end = view.back_while(month, |byte| matches!(byte, b' ' | b','));

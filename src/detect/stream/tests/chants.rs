@@ -71,6 +71,13 @@ pub const CHANTS: &[(&str, usize)] = &[
     ("Actually, wait. Option one is better. No, hold on, option two is better. ", 9),
 ];
 
+/// Found by fuzzing: the beginning of the unit was cut off before it was looked at.
+#[test]
+fn a_unit_that_begins_with_control_characters_is_shown_from_its_first_word() {
+    let found = whole(&format!("s0tymd\n{}\u{1}cg", "\0".repeat(123)).repeat(39)).unwrap();
+    assert!(["s0tymd", "cg"].iter().any(|word| found.unit.starts_with(word)), "{:?}", found.unit);
+}
+
 #[test]
 fn every_chant_is_found_in_time() {
     for (unit, rounds) in CHANTS {
