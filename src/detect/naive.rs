@@ -258,6 +258,10 @@ impl Naive {
                 }
                 Moment::Input(text) => {
                     if reacted || inputs.is_empty() {
+                        if inputs.last() != Some(text) {
+                            // What is said now answers something else.
+                            outputs.clear();
+                        }
                         inputs.push(*text);
                         to_inputs = true;
                         reacted = false;
