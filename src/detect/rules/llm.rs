@@ -48,7 +48,7 @@ impl Rule for Messages {
             // Several notices that wait for one turn of the agent are one input.
             Happening::Input { .. } if self.input.count > 0 && !self.reacted => {}
             Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => {
-                self.output = Row::default()
+                self.output = Row::default();
             }
             Happening::Message { body, .. } => {
                 self.output.take(body, context.now, &context.round.usage);
@@ -56,6 +56,10 @@ impl Rule for Messages {
             }
             Happening::Input { body } => {
                 self.reacted = false;
+                if self.input.count > 0 && self.input.body != body {
+                    // The same answer to something else (another sub-agent is done) is no repetition.
+                    self.output = Row::default();
+                }
                 self.input.take(body, context.now, &Usage::default());
                 report(&self.input, EvidenceType::RepeatedLlmInput, &[], threshold, context, reports);
             }
@@ -142,6 +146,16 @@ mod tests {
         let mut story = Story::new();
         story.times(9, |story, _| {
             story.user("continue");
+        });
+        story.is_silent();
+    }
+
+    #[test]
+    fn the_same_answer_to_other_notices_is_none_of_its_own_making() {
+        let mut story = Story::new();
+        story.times(6, |story, n| {
+            let found = ["a leak", "two typos", "nothing", "a race", "dead code", "a bug"][n as usize];
+            story.program(&format!("A sub-agent is done: {found}")).says("Noted, I wait for the others.");
         });
         story.is_silent();
     }
