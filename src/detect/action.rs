@@ -3,6 +3,7 @@
 //! Arguments are compared exactly, in canonical key order; only fields that tell people why a call is made are left
 //! out ([`COSMETIC`]). Paging a file with another `offset` is therefore another action.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -179,7 +180,7 @@ fn key_of(tool: &str, class: ToolClass, line: Option<&str>, args: &Value, hash: 
         None => tool.to_owned(),
     };
     if class == ToolClass::Edit {
-        key.push_str(&format!(" #{:08x}", hash >> 96));
+        let _ = write!(key, " #{:08x}", hash >> 96);
     }
     key
 }

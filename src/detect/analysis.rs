@@ -35,7 +35,11 @@ pub struct StuckAnalysis {
 
 impl StuckAnalysis {
     pub fn from_evidence(mut evidence: Vec<Evidence>) -> Self {
-        evidence.sort_by(|a, b| (a.kind, a.first_at, a.trigger).partial_cmp(&(b.kind, b.first_at, b.trigger)).unwrap());
+        evidence.sort_by(|a, b| {
+            (a.kind, a.first_at, a.trigger)
+                .partial_cmp(&(b.kind, b.first_at, b.trigger))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
         let mut kinds: Vec<EvidenceType> = evidence.iter().map(|e| e.kind).collect();
         kinds.dedup();
         let confidence = match kinds.len() {

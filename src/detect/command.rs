@@ -340,11 +340,9 @@ impl<'a> Words<'a> {
 fn redirects_to_file(line: &str) -> bool {
     let mut quote = None;
     let mut previous = ' ';
-    let mut rest = line.char_indices();
-    while let Some((at, c)) = rest.next() {
+    for (at, c) in line.char_indices() {
         match quote {
-            Some(open) if c == open => quote = None,
-            Some(_) => {}
+            Some(open) => quote = Some(open).filter(|open| c != *open),
             None if c == '"' || c == '\'' => quote = Some(c),
             None if c == '>' && previous != '-' && previous != '=' && previous != '<' => {
                 let target = line[at + 1..].trim_start_matches('>').trim_start();

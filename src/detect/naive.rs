@@ -258,7 +258,7 @@ impl Naive {
                 }
                 Moment::Input(text) => {
                     if reacted || inputs.is_empty() {
-                        if inputs.last() != Some(text) {
+                        if !inputs.is_empty() && inputs.last() != Some(text) {
                             // What is said now answers something else.
                             outputs.clear();
                         }

@@ -1,5 +1,8 @@
 //! Test support: an agent's run told in short, and what the engine said to it.
 
+// Arguments are written where they are used, once.
+#![allow(clippy::needless_pass_by_value)]
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};

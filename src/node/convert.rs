@@ -178,7 +178,7 @@ impl JsEvent {
             kind: event.kind.name().to_owned(),
             summary: event.summary(),
             command_key: action.map(|action| action.key.to_string()),
-            output_hash: event.hash.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect()),
+            output_hash: event.hash.map(|hash| crate::text::hex(&hash)),
             output_preview: event.preview.as_deref().map(str::to_owned),
             turn: event.turn,
             call_id: event.call_id.as_deref().map(str::to_owned),

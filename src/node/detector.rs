@@ -98,6 +98,7 @@ pub struct JsCompactEvent {
 }
 
 #[napi(catch_unwind, ts_args_type = "events: Array<JsCompactEvent>, config: string, now?: number, sinceAt?: number")]
+#[allow(clippy::needless_pass_by_value)] // N-API hands over what it made
 pub fn detect_stuck(
     events: Vec<JsCompactEvent>,
     config: Text,

@@ -1,5 +1,7 @@
 //! The event path: one call an event, a number back. What a handle does not name is ignored.
 
+use std::collections::BTreeMap;
+
 use napi::Result;
 use napi_derive::napi;
 
@@ -100,8 +102,8 @@ pub fn observe_tool_result(
     blocked_by: Text,
 ) -> Result<u32> {
     with_texts([call_id, tool, output, files, blocked_by], |[call_id, tool, output, files, blocked_by]| {
-        let states: std::collections::BTreeMap<String, String> =
-            if files.is_empty() { Default::default() } else { serde_json::from_str(files).unwrap_or_default() };
+        let states: BTreeMap<String, String> =
+            if files.is_empty() { BTreeMap::new() } else { serde_json::from_str(files).unwrap_or_default() };
         let files: Vec<FileState<'_>> = states.iter().map(|(path, hash)| FileState { path, hash }).collect();
         let blocked_by = some(blocked_by);
         observe(handle, at, &EventKind::ToolResult { turn, call_id, tool, output, is_error, files: &files, blocked_by })

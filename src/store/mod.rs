@@ -19,10 +19,19 @@ pub use target::{Info, Link, NOTICE, Notice, Target, VERDICT};
 /// Finished targets kept; older ones are evicted, oldest first.
 const KEEP_FINISHED: usize = 100;
 
+/// Targets held at most, whether they ended or not. Far more than one process has sessions at once.
+const MOST_TARGETS: usize = 16_384;
+
 /// A target's handle: slot and generation, so that the handle of an evicted target meets nothing.
 pub type Handle = u32;
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+
+/// Index of the last of so many slots; [`MOST_TARGETS`] fits [`SLOT_BITS`].
+#[allow(clippy::cast_possible_truncation)]
+fn last_slot(slots: usize) -> u32 {
+    slots as u32 - 1
+}
 
 #[derive(Debug)]
 struct Slot {
@@ -73,9 +82,12 @@ impl Store {
             self.drop_name(id);
         }
         let target = Box::new(Target::new(id, at, info, config));
+        if self.free.is_empty() && self.slots.len() >= MOST_TARGETS {
+            self.evict_longest_silent();
+        }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 1, target: None });
-            u32::try_from(self.slots.len() - 1).expect("slots fit their bits")
+            last_slot(self.slots.len())
         });
         let entry = &mut self.slots[slot as usize];
         entry.target = Some(target);
@@ -131,6 +143,22 @@ impl Store {
             if let Some(oldest) = self.finished.pop_front() {
                 self.evict(oldest);
             }
+        }
+    }
+
+    /// Sessions that end without a word are never ended here: beyond the bound the one that was silent longest goes.
+    fn evict_longest_silent(&mut self) {
+        let silent = self
+            .slots
+            .iter()
+            .zip(0_u32..)
+            .filter_map(|(slot, index)| {
+                Some((slot.target.as_ref()?.last_active_at, (slot.generation << SLOT_BITS) | index))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, handle)) = silent {
+            self.finished.retain(|&other| other != handle);
+            self.evict(handle);
         }
     }
 
@@ -451,5 +479,17 @@ mod tests {
         store.open("s", 3.0, Info::default(), config());
         store.get_mut(handle).unwrap().add_usage(used(2.0));
         assert_eq!(store.get(handle).unwrap().usage(), used(7.0));
+    }
+
+    #[test]
+    fn sessions_that_never_end_are_bounded_too() {
+        let mut store = Store::default();
+        let first = store.open("s0", 0.0, Info::default(), config());
+        for n in 1..=MOST_TARGETS {
+            store.open(&format!("s{n}"), n as f64, Info::default(), config());
+        }
+        assert_eq!(store.stats().0, MOST_TARGETS);
+        assert!(store.get(first).is_none(), "the one that was silent longest");
+        assert!(store.resolve(&format!("s{MOST_TARGETS}"), None).is_ok());
     }
 }

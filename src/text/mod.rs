@@ -9,7 +9,7 @@ pub mod noise;
 pub mod preview;
 
 pub use ansi::strip;
-pub use digest::{HashedOutput, fast, hash_output, sha256_hex};
+pub use digest::{HashedOutput, fast, hash_output, hex, sha256_hex};
 pub use error_class::error_class;
 pub use noise::{mask, normalize_command, normalize_message};
 pub use preview::{preview, quote};

@@ -97,7 +97,7 @@ mod tests {
         let mut story = Story::new();
         story.times(20, |story, n| {
             let output = if n % 6 == 5 { "src/a.rs:3: hit" } else { "No matches found" };
-            story.call("grep", json!({ "pattern": format!("name{n}") }), &format!("{output}"));
+            story.call("grep", json!({ "pattern": format!("name{n}") }), output);
         });
         assert_eq!(story.first("empty_results"), None);
     }
@@ -106,9 +106,9 @@ mod tests {
     fn the_very_same_answer_to_different_questions_is_told() {
         let flags = ["", "-s", "--short", "-b", "--porcelain", "-v", "-uno", "--long"];
         let mut story = Story::new();
-        flags.iter().for_each(|flag| {
+        for flag in flags {
             story.bash(&format!("git status {flag}"), "clean");
-        });
+        }
         assert_eq!(story.first("empty_results"), Some(8));
     }
 

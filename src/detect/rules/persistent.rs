@@ -36,7 +36,7 @@ impl Rule for Persistent {
         match what {
             Happening::User => *self = Self::default(),
             Happening::Step { step, fresh: true } if step.action.check && !step.outage => {
-                self.step(step, context, reports)
+                self.step(step, context, reports);
             }
             _ => {}
         }

@@ -279,9 +279,9 @@ mod tests {
     fn answers_that_differ_each_time_are_told_at_the_tenth() {
         let words = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "yew"];
         let mut story = Story::new();
-        words.iter().for_each(|word| {
+        for word in words {
             story.bash("fortune", word);
-        });
+        }
         assert_eq!(story.first("repeated_command"), Some(10));
     }
 

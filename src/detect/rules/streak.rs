@@ -72,12 +72,14 @@ impl Streak {
 
 impl Report {
     /// The action that takes part, and its key for people.
+    #[must_use]
     pub fn about(mut self, action: &crate::detect::Action) -> Self {
         self.members.push(action.hash);
         self.evidence.command = Some(Arc::clone(&action.key));
         self
     }
 
+    #[must_use]
     pub fn mild(mut self) -> Self {
         self.mild = true;
         self
