@@ -171,9 +171,10 @@ impl Target {
         }
         self.last_active_at = self.last_active_at.max(at);
         if let EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } = *kind
-            && output.len() <= HASHED
+            && output.len() <= 4 * HASHED
         {
             // Once for the engine and for what is kept: taking escape sequences out is a good part of an event's cost.
+            // What is longer still is not read to its end.
             let output = &*text::strip(output);
             return self.take(at, &EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by });
         }
