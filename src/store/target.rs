@@ -1,5 +1,6 @@
 //! One target: a session that is watched, its compact events, its engine and what was told about it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -269,7 +270,9 @@ impl Target {
             }
             EventKind::ToolResult { turn, call_id, output, is_error, .. } => {
                 let lines = self.config.max_preview_lines as usize;
-                let stripped = text::strip(head(output));
+                // Up to four times what is hashed it was stripped as it came in.
+                let stripped =
+                    if output.len() <= 4 * HASHED { Cow::Borrowed(head(output)) } else { text::strip(head(output)) };
                 let cut = &stripped[..stripped.floor_char_boundary(HASHED)];
                 let hash = Sha256::digest(cut.as_bytes()).into();
                 let preview = (lines > 0).then(|| text::preview(cut, lines).into_boxed_str());
