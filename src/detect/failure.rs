@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::text::{error_class, fast};
+use crate::text::{error_class, fast, next_digit};
 
 /// Bytes of an output that are looked at for its error; error texts stand at the beginning or at the end.
 const LOOKED_AT: usize = 4096;
@@ -37,7 +37,7 @@ impl Failure {
         if is_exit_code(&class) {
             return None;
         }
-        Some(Self { class: fast(class.as_bytes()), kind: kind_of(&head.to_lowercase()) })
+        Some(Self { class: fast(class.as_bytes()), kind: kind_of(head) })
     }
 }
 
@@ -52,7 +52,7 @@ fn is_exit_code(class: &str) -> bool {
 }
 
 fn kind_of(text: &str) -> Kind {
-    let first: &str = text.trim_start().split('\n').next().unwrap_or_default();
+    let first = text.trim_start().split('\n').next().unwrap_or_default().to_lowercase();
     let says = |marks: &[&str]| marks.iter().any(|mark| first.contains(mark));
     let unknown_tool = first.starts_with("tool ") && first.trim_end().ends_with("not found");
     let unknown = [
@@ -139,8 +139,12 @@ pub fn is_unfinished(output: &str) -> bool {
         )
         .expect("a valid pattern")
     });
+    // Beyond ASCII the pattern's word boundaries cost ten times as much; each of its branches has one of these.
+    static MAY_BE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new("(?i-u:run|wor|pend|pro|queue|ready|fini|complete|done|wait|chec)").expect("a valid pattern")
+    });
     let text = output.trim();
-    text.len() <= NOT_YET && UNFINISHED.is_match(text)
+    text.len() <= NOT_YET && (text.is_ascii() || MAY_BE.is_match(text)) && UNFINISHED.is_match(text)
 }
 
 /// What a failing check says, of its noise-masked output: with places masked (an edit moves lines) and everything else
@@ -148,7 +152,7 @@ pub fn is_unfinished(output: &str) -> bool {
 pub fn check_signature(masked: &str) -> u128 {
     let mut flat = String::with_capacity(masked.len());
     let mut rest = masked;
-    while let Some(at) = rest.bytes().position(|byte| byte.is_ascii_digit()) {
+    while let Some(at) = next_digit(rest.as_bytes(), 0) {
         let before = &rest[..at];
         let digits = rest[at..].bytes().take_while(u8::is_ascii_digit).count();
         flat.push_str(before);

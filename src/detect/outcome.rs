@@ -1,10 +1,10 @@
 //! What a result says, as hashes and marks. Needs no history, so that it can be computed on any thread.
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 
 use super::failure::{Failure, check_signature, is_empty_answer, is_unfinished};
 use super::progress::pair;
-use crate::text::{fast, mask, strip};
+use crate::text::{fast, next_digit, strip_in, with_masked, with_masked_plain};
 
 /// Bytes of an output that are compared.
 const MAX_OUTPUT: usize = 64 * 1024;
@@ -12,8 +12,15 @@ const MAX_OUTPUT: usize = 64 * 1024;
 const MAX_TAIL: usize = 16 * 1024;
 
 thread_local! {
-    /// Outputs are masked into this buffer: one allocation per thread, not per event.
-    static MASKED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+    /// One allocation per thread, not per event.
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Buffers {
+    plain: String,
+    masked: String,
+    flat: Vec<u8>,
 }
 
 /// What a result says, before it is compared with what went before.
@@ -39,10 +46,19 @@ pub struct Said {
 
 impl Said {
     pub fn of(output: &str, is_error: bool) -> Self {
-        // Colour says nothing. A longer output is stripped in its parts, when they are masked.
-        let stripped = if output.len() <= MAX_OUTPUT { strip(output) } else { Cow::Borrowed(output) };
-        let output = &*stripped;
-        let (outcome, shape, signature) = outcome(output, is_error);
+        BUFFERS.with_borrow_mut(|Buffers { plain, masked, flat }| {
+            // Colour says nothing. A longer output is stripped in its parts, when they are masked.
+            if output.len() > MAX_OUTPUT {
+                let said = outcome_of_ends(output, is_error, masked, flat);
+                return Self::with_outcome(said, output, is_error);
+            }
+            let output = strip_in(output, plain);
+            let said = with_masked_plain(output, masked, |masked| outcome(masked, is_error, flat));
+            Self::with_outcome(said, output, is_error)
+        })
+    }
+
+    fn with_outcome((outcome, shape, signature): (u128, u128, u128), output: &str, is_error: bool) -> Self {
         Self {
             outcome,
             shape,
@@ -61,38 +77,36 @@ impl Said {
     }
 }
 
-/// Noise-masked hash of an output, the same with its numbers masked, and for failures what the check said.
-fn outcome(output: &str, is_error: bool) -> (u128, u128, u128) {
-    let (head, tail) = ends(output);
-    MASKED.with_borrow_mut(|masked| {
-        mask(head, masked);
-        let shape = shape(masked);
-        let signature = if is_error { check_signature(masked) } else { 0 };
-        let mut outcome = pair(fast(masked.as_bytes()), u128::from(is_error));
-        if !tail.is_empty() {
-            mask(tail, masked);
-            outcome = pair(outcome, fast(masked.as_bytes()));
-        }
-        (outcome, shape, signature)
-    })
+/// Hash of a noise-masked output, the same with its numbers masked, and for failures what the check said.
+fn outcome(masked: &str, is_error: bool, flat: &mut Vec<u8>) -> (u128, u128, u128) {
+    let signature = if is_error { check_signature(masked) } else { 0 };
+    (pair(fast(masked.as_bytes()), u128::from(is_error)), shape(masked, flat), signature)
 }
 
-/// The hash of a text with every run of digits taken as one.
-fn shape(text: &str) -> u128 {
+/// The same of an output that is too long to be compared as a whole.
+fn outcome_of_ends(output: &str, is_error: bool, buffer: &mut String, flat: &mut Vec<u8>) -> (u128, u128, u128) {
+    let (head, tail) = ends(output);
+    let (head, shape, signature) = with_masked(head, buffer, |masked| outcome(masked, is_error, flat));
+    (pair(head, with_masked(tail, buffer, |masked| fast(masked.as_bytes()))), shape, signature)
+}
+
+/// The hash of a text with every run of digits taken as one; `flat` is a buffer.
+fn shape(text: &str, flat: &mut Vec<u8>) -> u128 {
     // Only counters in the first part of a text are progress displays.
-    let head = &text.as_bytes()[..text.len().min(2048)];
-    if !head.iter().any(u8::is_ascii_digit) {
+    let mut rest = &text.as_bytes()[..text.len().min(2048)];
+    if next_digit(rest, 0).is_none() {
         return fast(text.as_bytes());
     }
-    let mut flat = Vec::with_capacity(head.len());
-    for &byte in head {
-        if !byte.is_ascii_digit() {
-            flat.push(byte);
-        } else if flat.last() != Some(&b'0') {
-            flat.push(b'0');
-        }
+    flat.clear();
+    while let Some(digit) = next_digit(rest, 0) {
+        flat.extend_from_slice(&rest[..digit]);
+        flat.push(b'0');
+        rest = &rest[digit..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        rest = &rest[digits..];
     }
-    fast(&flat)
+    flat.extend_from_slice(rest);
+    fast(flat)
 }
 
 /// The parts of an output that are compared.

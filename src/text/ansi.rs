@@ -26,7 +26,18 @@ const C2: u8 = 0xc2;
 pub fn strip(text: &str) -> Cow<'_, str> {
     match next_special(text.as_bytes(), 0) {
         None => Cow::Borrowed(text),
-        Some(first) => Cow::Owned(strip_from(text, first, usize::MAX)),
+        Some(first) => Cow::Owned(strip_from(text, first, usize::MAX, String::new())),
+    }
+}
+
+/// As [`strip`], with a buffer for what is not borrowed.
+pub fn strip_in<'a>(text: &'a str, buffer: &'a mut String) -> &'a str {
+    match next_special(text.as_bytes(), 0) {
+        None => text,
+        Some(first) => {
+            *buffer = strip_from(text, first, usize::MAX, std::mem::take(buffer));
+            buffer
+        }
     }
 }
 
@@ -41,13 +52,13 @@ pub fn strip_to(text: &str, limit: usize) -> Cow<'_, str> {
     let first = first.or_else(|| memchr::memchr(b'\r', &bytes[cut..line]).and_then(|_| next_special(bytes, cut)));
     match first {
         None => Cow::Borrowed(&text[..cut]),
-        Some(first) => Cow::Owned(strip_from(text, first, limit)),
+        Some(first) => Cow::Owned(strip_from(text, first, limit, String::new())),
     }
 }
 
-fn strip_from(text: &str, first: usize, limit: usize) -> String {
+fn strip_from(text: &str, first: usize, limit: usize, out: String) -> String {
     let bytes = text.as_bytes();
-    let mut screen = Screen::new(limit, bytes.len());
+    let mut screen = Screen::new(limit, bytes.len(), out);
     let mut copied = 0;
     let mut next = Some(first);
     loop {
@@ -80,8 +91,9 @@ struct Screen {
 }
 
 impl Screen {
-    fn new(limit: usize, length: usize) -> Self {
-        let out = String::with_capacity(limit.min(length));
+    fn new(limit: usize, length: usize, mut out: String) -> Self {
+        out.clear();
+        out.reserve(limit.min(length));
         Self { out, limit, returned: false, full: false, done: false }
     }
 

@@ -111,10 +111,7 @@ fn reports_error(line: &str) -> bool {
         } else if word.eq_ignore_ascii_case("no") {
             words.peek().is_some_and(|next| starts(next, "such"))
         } else {
-            WORDS.iter().any(|begin| starts(word, begin))
-                || word.ends_with("Error")
-                || word.ends_with("Exception")
-                || is_errno(word)
+            begins_as_error(word) || word.ends_with("Error") || word.ends_with("Exception") || is_errno(word)
         };
         // `0 errors`, `no failures` report success.
         let none = before == "0" || before.eq_ignore_ascii_case("no") || before.eq_ignore_ascii_case("without");
@@ -124,6 +121,23 @@ fn reports_error(line: &str) -> bool {
         before = word;
     }
     false
+}
+
+/// Whether a word begins like one of [`WORDS`]; most words are told by their first two letters.
+fn begins_as_error(word: &str) -> bool {
+    /// By the first letter: the letters behind it, as bits.
+    const SECOND: [u32; 32] = {
+        let mut second = [0; 32];
+        let mut index = 0;
+        while index < WORDS.len() {
+            let begin = WORDS[index].as_bytes();
+            second[(begin[0] & 31) as usize] |= 1 << (begin[1] & 31);
+            index += 1;
+        }
+        second
+    };
+    let [first, next, ..] = *word.as_bytes() else { return false };
+    SECOND[usize::from(first & 31)] >> (next & 31) & 1 == 1 && WORDS.iter().any(|begin| starts(word, begin))
 }
 
 fn starts(word: &str, begin: &str) -> bool {

@@ -8,10 +8,10 @@ pub mod error_class;
 pub mod noise;
 pub mod preview;
 
-pub use ansi::strip;
+pub use ansi::{strip, strip_in};
 pub use digest::{HashedOutput, fast, hash_output, hex, sha256_hex};
 pub use error_class::error_class;
-pub use noise::{mask, normalize_command, normalize_message};
+pub use noise::{Prose, mask, next_digit, normalize_command, normalize_message, with_masked, with_masked_plain};
 pub use preview::{preview, quote};
 
 #[cfg(test)]

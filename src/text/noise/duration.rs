@@ -4,6 +4,10 @@ use super::scan::{Hit, Kind, View, is_word};
 
 /// A duration or a rate at `at`, which is the first digit of its word.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
+    // What may follow the first digits. Most numbers end here.
+    if !matches!(view.at(view.digits(at)), b' ' | b'%' | b',' | b'.' | b'a'..=b'z' | b'A'..=b'Z' | 0x80..) {
+        return None;
+    }
     let before = view.before(at, 1);
     let glued = before == b'-' && is_word(view.before(at, 2));
     // `%5s` and `$1s` are formats and patterns, `1.2.3` is a version, `1,234` is entered at its first digit.

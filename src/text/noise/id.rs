@@ -5,8 +5,14 @@ use super::scan::{Hit, Kind, View, is_word};
 /// An id or address of which `at` is the first digit.
 pub fn find(view: &View, at: usize) -> Option<Hit> {
     let (start, end) = around(view, at);
-    let dashed = view.at(end) == b'-' || view.before(start, 1) == b'-';
-    if dashed || end - start >= SHORTEST { forms(view, at) } else { None }
+    let length = end - start;
+    if length < SHORTEST_GROUP {
+        return None;
+    }
+    let before = view.before(start, 1);
+    let grouped = matches!(length, 4 | 8 | 12) && (view.at(end) == b'-' || before == b'-');
+    let marked = length >= SHORTEST && (before == b'@' || view.at(start + 1) | 0x20 == b'x');
+    if grouped || marked || length >= SHORTEST_RANDOM { forms(view, at) } else { None }
 }
 
 pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
@@ -25,8 +31,12 @@ pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
     (random && !is_digest(view, &run)).then_some(Hit { start: run.start, end: run.end, kind: Kind::Id })
 }
 
-/// Of a run that can be an id or an address by itself: the identity hash is the shortest.
+/// Of a UUID's groups.
+const SHORTEST_GROUP: usize = 4;
+/// Of what its first characters or those before it say to be an address: the identity hash is the shortest.
 const SHORTEST: usize = 6;
+/// Of an id by itself.
+const SHORTEST_RANDOM: usize = 12;
 /// Longer runs are data, not names.
 const LONGEST: usize = 64;
 
@@ -92,7 +102,7 @@ impl<'a> Run<'a> {
             return false;
         }
         if self.upper > 0 && self.lower > 0 {
-            length >= 12 && self.changes * 100 >= (length - 1) * 45
+            length >= SHORTEST_RANDOM && self.changes * 100 >= (length - 1) * 45
         } else {
             length >= 16 && self.changes >= 5 && self.changes * 5 >= length - 1
         }

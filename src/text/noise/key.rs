@@ -44,7 +44,7 @@ impl<'a> Key<'a> {
             at -= usize::from(quote(view.before(at, 1)));
         }
         // Keys end in a letter.
-        if value - at > 8 || value == at || !view.before(at, 1).is_ascii_alphabetic() {
+        if value - at > 8 || value == at || !may_end_word(view.before(at, 2), view.before(at, 1)) {
             return None;
         }
         let start = view.back_while(at, is_token);
@@ -142,6 +142,30 @@ fn word(word: &[u8]) -> Word {
         }
         _ => Word::Other,
     }
+}
+
+/// The last two letters of the words that say something of the value behind them; all others are told by them alone.
+const ENDS: [[u8; 2]; 30] = [
+    *b"ad", *b"at", *b"ce", *b"ch", *b"cs", *b"cy", *b"ds", *b"ec", *b"ed", *b"er", *b"es", *b"id", *b"is", *b"me",
+    *b"mp", *b"ms", *b"ne", *b"ng", *b"ns", *b"nt", *b"ok", *b"on", *b"os", *b"pt", *b"ry", *b"ss", *b"te", *b"ts",
+    *b"us", *b"xp",
+];
+
+/// Whether a word that ends in these two bytes may be one of them.
+fn may_end_word(last_but_one: u8, last: u8) -> bool {
+    /// By the last letter: the letters before it, as bits.
+    const BEFORE: [u32; 32] = {
+        let mut before = [0; 32];
+        let mut index = 0;
+        while index < ENDS.len() {
+            before[(ENDS[index][1] & 31) as usize] |= 1 << (ENDS[index][0] & 31);
+            index += 1;
+        }
+        before
+    };
+    last.is_ascii_alphabetic()
+        && last_but_one.is_ascii_alphabetic()
+        && BEFORE[usize::from(last & 31)] >> (last_but_one & 31) & 1 == 1
 }
 
 /// The end of a number with an optional fraction, if it stands alone.
@@ -300,4 +324,83 @@ fn job(view: &View, at: usize) -> Option<Hit> {
     let name = view.back_while(at - 3, |byte| is_token(byte) || byte == b':');
     (view.before(name, 1) == b'\'' && name >= view.floor + 8 && view.slice(name - 8, name - 1) == b"thread ")
         .then_some(hit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_that_says_something_has_a_known_end() {
+        let alphabet = || (b'a'..=b'z').map(|letter| letter as char);
+        let known: Vec<String> = alphabet().flat_map(|a| alphabet().map(move |b| format!("{a}{b}"))).collect();
+        assert_eq!(known.iter().filter(|end| may_end_word(end.as_bytes()[0], end.as_bytes()[1])).count(), ENDS.len());
+        for name in [
+            "pid",
+            "pids",
+            "ppid",
+            "tid",
+            "pgid",
+            "goroutine",
+            "process",
+            "thread",
+            "attempt",
+            "attempts",
+            "retry",
+            "retries",
+            "retrying",
+            "tries",
+            "try",
+            "seed",
+            "count",
+            "execution",
+            "duration",
+            "elapsed",
+            "took",
+            "latency",
+            "uptime",
+            "runtime",
+            "ms",
+            "msec",
+            "msecs",
+            "millis",
+            "milliseconds",
+            "sec",
+            "secs",
+            "seconds",
+            "us",
+            "micros",
+            "microseconds",
+            "ns",
+            "nanos",
+            "nanoseconds",
+            "after",
+            "time",
+            "timestamp",
+            "ts",
+            "date",
+            "epoch",
+            "mtime",
+            "ctime",
+            "atime",
+            "at",
+            "iat",
+            "exp",
+            "expires",
+            "created",
+            "updated",
+            "modified",
+            "id",
+            "ids",
+            "uuid",
+            "guid",
+            "session",
+            "sess",
+            "nonce",
+        ] {
+            assert!(!matches!(word(name.as_bytes()), Word::Other | Word::Running), "{name}");
+            let [.., a, b] = name.as_bytes() else { unreachable!() };
+            assert!(may_end_word(*a, *b) && may_end_word(a.to_ascii_uppercase(), b.to_ascii_uppercase()), "{name}");
+        }
+    }
 }

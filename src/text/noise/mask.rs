@@ -1,5 +1,7 @@
 //! The pass over an output: from one digit or temporary path to the next, first rule that matches wins.
 
+use std::cell::RefCell;
+
 use super::scan::{Hit, Kind, View, next_digit};
 use super::{duration, id, key, temp, time};
 use crate::text::ansi;
@@ -17,15 +19,39 @@ use crate::text::ansi;
 /// assert_ne!(first, second);
 /// ```
 pub fn mask(raw: &str, out: &mut String) {
-    let text = ansi::strip(raw);
+    let mut noise = String::new();
+    with_masked(raw, &mut noise, |masked| {
+        out.clear();
+        out.push_str(masked);
+    });
+}
+
+/// Hands on what [`mask`] makes of `raw`, which is not copied when there is no noise in it. `out` is a buffer.
+pub fn with_masked<R>(raw: &str, out: &mut String, read: impl FnOnce(&str) -> R) -> R {
+    thread_local! {
+        /// One allocation per thread for texts with escape sequences.
+        static PLAIN: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+    PLAIN.with_borrow_mut(|plain| with_masked_plain(ansi::strip_in(raw, plain), out, read))
+}
+
+/// The same for a text that was stripped before.
+pub fn with_masked_plain<R>(text: &str, out: &mut String, read: impl FnOnce(&str) -> R) -> R {
+    read(if mask_plain(text, out) { out } else { text })
+}
+
+/// False when there is no noise in `text`; then `out` is empty.
+fn mask_plain(text: &str, out: &mut String) -> bool {
     out.clear();
-    out.reserve(text.len());
     let bytes = text.as_bytes();
     let mut view = View { bytes, floor: 0 };
     let mut candidates = temp::Candidates::new(bytes);
     let mut candidate = candidates.peek();
     let mut digit = next_digit(bytes, 0);
     let mut replace = |view: &mut View, hit: Hit| {
+        if out.is_empty() {
+            out.reserve(text.len());
+        }
         out.push_str(&text[view.floor..hit.start]);
         out.push_str(hit.kind.placeholder());
         view.floor = hit.end;
@@ -55,14 +81,34 @@ pub fn mask(raw: &str, out: &mut String) {
             digit = next_digit(bytes, at);
         }
     }
-    out.push_str(&text[view.floor..]);
+    // A placeholder stands before the floor.
+    let noisy = view.floor > 0;
+    if noisy {
+        out.push_str(&text[view.floor..]);
+    }
+    noisy
 }
 
 /// The rules at a digit, from the most to the least particular.
 fn find(view: &View, at: usize) -> Option<Hit> {
+    if is_bare(view, at) {
+        return key::find(view, at);
+    }
     let starts_word = !view.before(at, 1).is_ascii_alphanumeric();
     let timed = || if starts_word { time::find(view, at).or_else(|| duration::find(view, at)) } else { None };
     id::find(view, at).or_else(timed).or_else(|| key::find(view, at))
+}
+
+/// A short number that begins a word, and what follows it makes it no id, moment or duration: only a key can make it
+/// noise. Most numbers in code and in lists of places are such.
+fn is_bare(view: &View, at: usize) -> bool {
+    let end = view.digits(at);
+    let follows = match view.at(end) {
+        b'"' | b'\'' | b'`' | b')' | b']' | b'}' | b'>' | b';' | b'|' | b'\n' => true,
+        b':' => !view.at(end + 1).is_ascii_digit(),
+        _ => false,
+    };
+    follows && end - at < 4 && !view.before(at, 1).is_ascii_alphanumeric()
 }
 
 /// Whether `kind` is a moment or an id; what prose is also freed of.

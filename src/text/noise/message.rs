@@ -11,14 +11,37 @@ use crate::text::ansi;
 /// assert_eq!(normalize_command("  rg \x1b[1mTOKEN\x1b[0m  src "), "rg TOKEN src");
 /// ```
 pub fn normalize_command(raw: &str) -> String {
-    collapse(&ansi::strip(raw))
+    let mut flat = String::new();
+    collapse(&ansi::strip(raw), &mut flat);
+    flat
 }
 
 /// Prose: as [`normalize_command`], and dates, times, UUIDs, long hex ids and digit runs become placeholders.
 pub fn normalize_message(raw: &str) -> String {
-    let text = collapse(&ansi::strip(raw));
+    let mut prose = Prose::default();
+    prose.normalize(raw);
+    prose.out
+}
+
+/// Does what [`normalize_message`] does, text after text in the same memory.
+#[derive(Debug, Default)]
+pub struct Prose {
+    flat: String,
+    out: String,
+}
+
+impl Prose {
+    pub fn normalize(&mut self, raw: &str) -> &str {
+        collapse(&ansi::strip(raw), &mut self.flat);
+        mask_numbers(&self.flat, &mut self.out);
+        &self.out
+    }
+}
+
+fn mask_numbers(text: &str, out: &mut String) {
     let bytes = text.as_bytes();
-    let mut out = String::with_capacity(text.len());
+    out.clear();
+    out.reserve(text.len());
     let mut view = View { bytes, floor: 0 };
     let mut at = 0;
     while let Some(digit) = next_digit(bytes, at) {
@@ -34,7 +57,6 @@ pub fn normalize_message(raw: &str) -> String {
         at = end;
     }
     out.push_str(&text[view.floor..]);
-    out
 }
 
 /// In prose every number is masked, so a hexadecimal word needs no context: seven digits are a short revision.
@@ -46,13 +68,48 @@ fn long_hex(view: &View, digit: usize) -> Option<(usize, usize)> {
     (letters && (7..=128).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit)).then_some((start, end))
 }
 
-fn collapse(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
+/// Replaces `out` by the words of `text`, one blank between them.
+fn collapse(text: &str, out: &mut String) {
+    out.clear();
+    out.reserve(text.len());
+    let text = text.trim();
+    let bytes = text.as_bytes();
+    let mut copied = 0;
+    let mut at = 0;
+    // Most blanks are single and stay; only what lies between two of the others is copied.
+    while let Some(&byte) = bytes.get(at) {
+        let white = match byte {
+            b' ' if matches!(bytes[at + 1], b'!'..=b'~') => 0,
+            b' ' | b'\t'..=b'\r' | 0xc2 | 0xe1..=0xe3 => white(&text[at..]),
+            _ => 0,
+        };
+        if white == 0 {
+            at += 1;
+            continue;
         }
-        out.push_str(word);
+        out.push_str(&text[copied..at]);
+        out.push(' ');
+        at += white;
+        copied = at;
     }
-    out
+    out.push_str(&text[copied..]);
+}
+
+/// Bytes of white space at the start.
+fn white(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn collapsed_text_is_its_words(text in r"[ \t\n\x0b\x0c\r\x1c\u{85}\u{a0}\u{1680}\u{2003}\u{2028}\u{3000}\u{200b}ab1é。→]{0,30}") {
+            let mut flat = String::from("old");
+            super::collapse(&text, &mut flat);
+            prop_assert_eq!(flat, text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
 }

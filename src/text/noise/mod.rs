@@ -18,5 +18,6 @@ mod tests;
 #[cfg(test)]
 mod twin;
 
-pub use mask::mask;
-pub use message::{normalize_command, normalize_message};
+pub use mask::{mask, with_masked, with_masked_plain};
+pub use message::{Prose, normalize_command, normalize_message};
+pub use scan::next_digit;

@@ -101,6 +101,12 @@ impl<'a> View<'a> {
 
     /// The end of the digits from `at` on.
     pub fn digits(&self, at: usize) -> usize {
+        // Without a branch for each: how many there are cannot be predicted.
+        let eight = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>());
+        let others = eight.map_or(0, |eight| !digits_of(u64::from_le_bytes(*eight)) & HIGH);
+        if others != 0 {
+            return at + (others.trailing_zeros() / 8) as usize;
+        }
         self.skip_while(at, |byte| byte.is_ascii_digit())
     }
 
@@ -170,14 +176,35 @@ pub const fn is_token(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
 }
 
-/// The first digit from `from` on, eight bytes at a time.
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES * 0x80;
+
+/// The high bits of those of eight bytes that are digits; other bits are clear.
+const fn digits_of(eight: u64) -> u64 {
+    // A digit XOR '0' is 0..=9: adding 0x76 to its low seven bits leaves the high bit clear, and no byte carries.
+    let value = eight ^ (ONES * 0x30);
+    !(((value & (ONES * 0x7f)) + ONES * 0x76) | value) & HIGH
+}
+
+/// The first digit from `from` on, eight bytes at a time, and whole blocks where digits are rare.
 pub fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
+    const BLOCK: usize = 64;
+    const NEAR: usize = 32;
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        // A digit XOR '0' is 0..=9: adding 0x76 to its low seven bits leaves the high bit clear, and no byte carries.
-        let value = u64::from_le_bytes(*chunk) ^ (ONES * 0x30);
-        let hits = !(((value & (ONES * 0x7f)) + ONES * 0x76) | value) & (ONES * 0x80);
+    let mut near = from + NEAR;
+    loop {
+        while at >= near
+            && let Some(block) = bytes.get(at..at + BLOCK)
+        {
+            // Branch-free over a block, so that the compiler can use vector compares.
+            if block.iter().fold(false, |hit, &byte| hit | byte.is_ascii_digit()) {
+                near = at + BLOCK;
+                break;
+            }
+            at += BLOCK;
+        }
+        let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        let hits = digits_of(u64::from_le_bytes(*chunk));
         if hits != 0 {
             return Some(at + (hits.trailing_zeros() / 8) as usize);
         }

@@ -19,18 +19,22 @@ pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
 /// Whether any of the forms begins with so many digits and what stands beside them. Most numbers are none.
 fn may_be_time(view: &View, at: usize) -> bool {
     let end = view.digits(at);
+    let next = view.at(end + 1);
     match end - at {
         1 | 2 => match view.at(end) {
-            b':' | b'/' | b'.' | b'-' => true,
+            b':' => next.is_ascii_digit() && view.at(end + 2).is_ascii_digit(),
+            b'/' => next.is_ascii_alphanumeric(),
+            b'.' => next.is_ascii_digit(),
+            b'-' => next.is_ascii_alphabetic(),
             b' ' | b',' => {
                 let month_before = view.before(at, 1) == b' '
                     && (view.before(at, 2).is_ascii_alphabetic() || view.before(at, 3).is_ascii_alphabetic());
-                month_before || view.at(end + 1).is_ascii_alphabetic()
+                month_before || next.is_ascii_alphabetic()
             }
             _ => false,
         },
-        4 => matches!(view.at(end), b'-' | b'/'),
-        8 | 10 | 13 | 14 | 16 | 19 => true,
+        4 => matches!(view.at(end), b'-' | b'/') && next.is_ascii_digit(),
+        8 | 10 | 13 | 14 | 16 | 19 => matches!(view.at(at), b'1' | b'2'),
         _ => false,
     }
 }
