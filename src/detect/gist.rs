@@ -1,14 +1,15 @@
 //! What the engine keeps of an event's texts. Computing it needs no history and is nearly all of an event's cost, so it
 //! can be done anywhere, on any thread: live events do it in place, a replay on all cores.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::action::Action;
 use super::outcome::Said;
 use super::progress::pair;
 use super::speech::Speech;
-use super::stream::{Repetition, Stream};
-use crate::text::{fast, normalize_message};
+use super::stream::{Filter, Repetition, Stream};
+use crate::text::{Prose, fast};
 use crate::trace::{EventKind, StopReason};
 
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub enum Gist {
 
 impl Gist {
     pub fn of(kind: &EventKind<'_>) -> Self {
-        let prose = |text: &str| fast(normalize_message(text).as_bytes());
+        let prose = |text: &str| PROSE.with_borrow_mut(|prose| fast(prose.normalize(text).as_bytes()));
         match *kind {
             EventKind::User { text, synthetic: true } => Self::Input { body: prose(text) },
             EventKind::Assistant { text, thinking, stop_reason, .. } if counts(stop_reason) => Self::Message {
@@ -53,13 +54,15 @@ impl Gist {
 const SHORTEST_CHANT: usize = 100;
 
 thread_local! {
-    /// One buffer per thread for whole messages.
-    static STREAM: std::cell::RefCell<Stream> = std::cell::RefCell::default();
+    /// Buffers for whole messages, reused by all that a thread reads.
+    static PROSE: RefCell<Prose> = RefCell::default();
+    static FILTER: RefCell<Filter> = RefCell::default();
+    static STREAM: RefCell<Stream> = RefCell::default();
 }
 
 /// Whether a whole message goes round.
 fn chant(text: &str) -> Option<Repetition> {
-    if text.len() < SHORTEST_CHANT {
+    if text.len() < SHORTEST_CHANT || !FILTER.with_borrow_mut(|filter| filter.passes(text)) {
         return None;
     }
     STREAM.with_borrow_mut(|stream| {

@@ -12,6 +12,7 @@
 
 mod content;
 mod fence;
+mod filter;
 mod lane;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ mod units;
 
 use content::{Needed, content, ends_sentence, ends_wide_sentence};
 use fence::Fence;
+pub use filter::Filter;
 use lane::Lane;
 use units::Units;
 

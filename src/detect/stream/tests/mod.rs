@@ -7,7 +7,7 @@ mod chants;
 mod innocents;
 mod properties;
 
-use super::{Repetition, Stream};
+use super::{Filter, Repetition, Stream};
 
 /// Fed in one piece, and ended.
 fn whole(text: &str) -> Option<Repetition> {

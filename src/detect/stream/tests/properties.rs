@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::{LONGEST, LONGEST_COUNTED};
 use super::chants::CHANTS;
 use super::innocents::{TEXTS, long};
-use super::{Repetition, Stream};
+use super::{Filter, Repetition, Stream};
 
 /// Text that repeats in all kinds of ways, and text that does not.
 fn text() -> impl Strategy<Value = String> {
@@ -88,6 +88,14 @@ proptest! {
         }
         stream.finish();
         const { assert!(MOST < 17 * 1024) };
+    }
+
+    #[test]
+    fn what_the_filter_holds_back_does_not_go_round(texts in prop::collection::vec(text(), 1..4)) {
+        let mut filter = Filter::default();
+        for text in &texts {
+            prop_assert!(filter.passes(text) || super::whole(text).is_none(), "{:?}", text);
+        }
     }
 
     #[test]
