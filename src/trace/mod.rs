@@ -5,6 +5,7 @@
 mod event;
 mod json;
 mod link;
+mod long_text;
 mod outline;
 mod session_file;
 mod time;

@@ -2,10 +2,12 @@
 //! and in what order, is the caller's business. The mapping is described in `docs/trace.md`.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use serde::{Deserialize, Serialize};
 
 use super::json::{Block, Content, LineError, Number, RawUsage, Text, with_parsed};
+use super::long_text::Buffers;
 use super::time::parse_iso_ms;
 use super::{Event, EventKind, StopReason, Usage};
 
@@ -100,6 +102,19 @@ struct Message<'a> {
 
 /// Reads one line. Its events come without their place on a path: see [`Path::settle`].
 pub fn read_entry(line: &[u8], mut sink: impl FnMut(&Event<'_>)) -> Result<EntryRead, LineError> {
+    thread_local! {
+        static BUFFERS: RefCell<Buffers> = RefCell::default();
+    }
+    let split = BUFFERS.with_borrow_mut(|buffers| {
+        let (text, rest) = buffers.split(line)?;
+        let mut entry = serde_json::from_str::<Entry<'_>>(rest).ok()?;
+        let block = entry.message.as_mut()?.content.as_mut()?.0.first_mut()?;
+        block.text = Some(Text(Cow::Borrowed(text)));
+        Some(read_parsed(&entry, &mut sink))
+    });
+    if let Some(read) = split {
+        return Ok(read);
+    }
     let mut spare = String::new();
     let read = with_parsed(line, &mut spare, |entry: Entry<'_>| read_parsed(&entry, &mut sink));
     read.or_else(|error| if is_foreign(line) { Ok(EntryRead::default()) } else { Err(error) })
