@@ -23,12 +23,31 @@ const BATCH: usize = 256 * 1024;
 const MOST_WORKERS: usize = 8;
 
 /// One line, read.
-pub struct Entry<G> {
+pub struct Entry {
     pub stretch: u32,
     /// Line of the file.
     pub number: u64,
     pub read: Result<EntryRead, String>,
-    pub events: Vec<(Outline, G)>,
+    /// How many events it holds.
+    events: usize,
+}
+
+/// Lines, read, and the events of all of them: one allocation for many lines.
+struct Entries<G> {
+    entries: Vec<Entry>,
+    events: Events<G>,
+}
+
+type Events<G> = Vec<(Outline, G)>;
+
+impl<G> Entries<G> {
+    fn each(self, take: &mut impl FnMut(Entry, &mut dyn Iterator<Item = (Outline, G)>)) {
+        let mut events = self.events.into_iter();
+        for entry in self.entries {
+            let own = entry.events;
+            take(entry, &mut events.by_ref().take(own));
+        }
+    }
 }
 
 /// Which lines are read, and in which order.
@@ -47,15 +66,17 @@ pub fn run<R, O>(
     lines: &mut Lines<R>,
     plan: Plan<'_>,
     cores: Cores,
-    mut take: impl FnMut(Entry<O::Gist>),
+    mut take: impl FnMut(Entry, &mut dyn Iterator<Item = (Outline, O::Gist)>),
 ) -> io::Result<bool>
 where
     R: Read + Seek + Send,
     O: Observer,
 {
     if cores == Cores::One {
+        let mut events = Vec::new();
         let line = |stretch, line: &Line<'_>| {
-            take(RawLine::of(stretch, line, 0).entry::<O>(line.bytes));
+            let entry = RawLine::of(stretch, line, 0).entry::<O>(line.bytes, &mut events);
+            take(entry, &mut events.drain(..));
             Ok(())
         };
         return Reader { lines, line }.run(plan);
@@ -91,7 +112,7 @@ where
         for result in results.iter().cycle() {
             // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
             let Ok(entries) = result.recv() else { break };
-            entries.into_iter().for_each(&mut take);
+            entries.each(&mut take);
         }
         // Whoever still waits to be heard (a worker died) must not wait for ever.
         drop(results);
@@ -219,14 +240,15 @@ impl Batch {
         self.lines.push(RawLine::of(stretch, line, self.bytes.len()));
     }
 
-    fn read<O: Observer>(&self) -> Vec<Entry<O::Gist>> {
+    fn read<O: Observer>(&self) -> Entries<O::Gist> {
         let mut begin = 0;
         let mut entries = Vec::with_capacity(self.lines.len());
+        let mut events = Vec::with_capacity(self.lines.len() * 2);
         for line in &self.lines {
-            entries.push(line.entry::<O>(&self.bytes[begin..line.end]));
+            entries.push(line.entry::<O>(&self.bytes[begin..line.end], &mut events));
             begin = line.end;
         }
-        entries
+        Entries { entries, events }
     }
 }
 
@@ -235,10 +257,14 @@ impl RawLine {
         Self { stretch, number: line.place.number, end, ended: line.ended, too_long: line.too_long }
     }
 
-    fn entry<O: Observer>(&self, bytes: &[u8]) -> Entry<O::Gist> {
-        let mut events = Vec::new();
+    /// Appends the line's events.
+    fn entry<O: Observer>(&self, bytes: &[u8], events: &mut Events<O::Gist>) -> Entry {
+        let before = events.len();
         let read = self.read(bytes, |event| events.push((Outline::of(event), O::gist(event))));
-        Entry { stretch: self.stretch, number: self.number, read, events }
+        if read.is_err() {
+            events.truncate(before);
+        }
+        Entry { stretch: self.stretch, number: self.number, read, events: events.len() - before }
     }
 
     fn read(&self, bytes: &[u8], sink: impl FnMut(&Event<'_>)) -> Result<EntryRead, String> {

@@ -6,7 +6,7 @@ use super::lines::Lines;
 use super::pipeline::{self, Entry, Plan};
 use super::tree::{Tree, Visit};
 use super::{Located, Observer, ReplayError, Report, Scope, Warnings};
-use crate::trace::{Path, Usage};
+use crate::trace::{Outline, Path, Usage};
 
 /// First version whose entries name their parents.
 const TREE_VERSION: u64 = 2;
@@ -21,14 +21,14 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
     let start = lines.place();
     let tree = Tree::linear(lines.size());
     let mut walk = Walk::new(&tree, observer, scope.from);
-    if pipeline::run::<R, O>(&mut lines, plan, scope.cores, |entry| walk.take(entry))? {
+    if pipeline::run::<R, O>(&mut lines, plan, scope.cores, |entry, events| walk.take(entry, events))? {
         return Ok(walk.report());
     }
     // Most sessions have one branch. Only the others pay for a look at the whole file first.
     lines.go_to(start)?;
     let tree = Tree::read(&mut lines)?;
     let mut walk = Walk::new(&tree, observer, scope.from);
-    pipeline::run::<R, O>(&mut lines, Plan::Along(&tree), scope.cores, |entry| walk.take(entry))?;
+    pipeline::run::<R, O>(&mut lines, Plan::Along(&tree), scope.cores, |entry, events| walk.take(entry, events))?;
     Ok(walk.report())
 }
 
@@ -73,7 +73,7 @@ impl<'a, O: Observer> Walk<'a, O> {
         Self { tree, from, visit: tree.visit(fresh), found: Vec::new(), findings: Vec::new(), report }
     }
 
-    fn take(&mut self, entry: Entry<O::Gist>) {
+    fn take(&mut self, entry: Entry, events: &mut dyn Iterator<Item = (Outline, O::Gist)>) {
         let report = &mut self.report;
         report.lines += 1;
         let read = match entry.read {
@@ -82,7 +82,7 @@ impl<'a, O: Observer> Walk<'a, O> {
         };
         report.session_id = report.session_id.take().or(read.session_id.map(String::from));
         let state = self.visit.at(entry.stretch);
-        for (outline, gist) in entry.events {
+        for (outline, gist) in events {
             let mut event = outline.event();
             state.path.settle(&mut event);
             state.observer.observe(&event, gist, &mut self.found);
