@@ -85,14 +85,14 @@ fn unescape(raw: &[u8], first: usize, out: &mut Vec<u8>) -> Option<usize> {
             b'r' => (b'\r', 2),
             b'b' => (0x08, 2),
             b'f' => (0x0c, 2),
-            b'u' => match u8::try_from(code(raw, at + 2)?) {
-                Ok(byte @ 0..0x80) => (byte, 6),
-                _ => {
+            b'u' => {
+                let Ok(byte @ 0..0x80) = u8::try_from(code(raw, at + 2)?) else {
                     at += wide(raw, at, out)?;
                     at += next(&raw[at..], out)?;
                     continue;
-                }
-            },
+                };
+                (byte, 6)
+            }
             _ => return None,
         };
         out.push(byte);
@@ -115,13 +115,14 @@ fn next(raw: &[u8], out: &mut Vec<u8>) -> Option<usize> {
 /// An escaped character beyond ASCII; a half of one is left to the reader.
 fn wide(raw: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
     let high = code(raw, at + 2)?;
-    let (c, length) = match char::from_u32(high) {
-        Some(c) => (c, 6),
-        None => {
-            let pair = high < 0xdc00 && raw.get(at + 6..at + 8)? == b"\\u";
-            let low = if pair { code(raw, at + 8).filter(|low| (0xdc00..0xe000).contains(low))? } else { return None };
-            (char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00))?, 12)
+    let (c, length) = if let Some(c) = char::from_u32(high) {
+        (c, 6)
+    } else {
+        let low = if high < 0xdc00 && raw.get(at + 6..at + 8)? == b"\\u" { code(raw, at + 8)? } else { return None };
+        if !(0xdc00..0xe000).contains(&low) {
+            return None;
         }
+        (char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00))?, 12)
     };
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
     Some(length)

@@ -26,14 +26,14 @@ const AGE: u64 = 0xffff;
 #[derive(Debug)]
 pub struct Filter {
     /// Hashes that were seen, by open addressing.
-    slots: Box<[u64; SLOTS]>,
+    slots: Vec<u64>,
     age: u64,
     seen: usize,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { slots: Box::new([0; SLOTS]), age: 0, seen: 0 }
+        Self { slots: vec![0; SLOTS], age: 0, seen: 0 }
     }
 }
 
@@ -74,7 +74,7 @@ const CLASSES: [Class; 256] = {
 impl Filter {
     /// Whether `text` may go round.
     pub fn passes(&mut self, text: &str) -> bool {
-        if text.len() < FIRST_LOOK as usize {
+        if (text.len() as u64) < FIRST_LOOK {
             return may_end_in_a_chant(text);
         }
         self.renew();
@@ -163,7 +163,7 @@ impl Filter {
 /// A text that is too short for all but a chant at its end says its last character in every round of that.
 fn may_end_in_a_chant(text: &str) -> bool {
     let bytes = text.trim_end().as_bytes();
-    let rounds = bytes.last().map_or(0, |last| bytes.iter().filter(|byte| *byte == last).count());
+    let rounds = bytes.last().map_or(0, |&last| memchr::memchr_iter(last, bytes).count());
     rounds as u64 >= ENDED_REPEATS
 }
 
@@ -180,13 +180,22 @@ impl Words {
     /// The hash of the last six words, once there are so many.
     fn push(&mut self, word: u64) -> Option<u64> {
         const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-        const OLDEST: u64 = FACTOR.wrapping_pow(WORDS as u32 + 1);
+        // It was multiplied at every word since, and at its own.
+        const OLDEST: u64 = {
+            let mut power = FACTOR;
+            let mut times = 0;
+            while times < WORDS {
+                power = power.wrapping_mul(FACTOR);
+                times += 1;
+            }
+            power
+        };
         // A polynomial in the factor: what leaves is taken out again.
         self.gram = self.gram.wrapping_add(word).wrapping_mul(FACTOR).wrapping_sub(self.last[0].wrapping_mul(OLDEST));
         self.last.rotate_left(1);
         self.last[WORDS - 1] = word;
         self.count += 1;
-        (self.count >= WORDS).then(|| self.gram ^ self.gram >> 32)
+        (self.count >= WORDS).then_some(self.gram ^ self.gram >> 32)
     }
 
     /// The same word three times.
