@@ -21,6 +21,42 @@ export function tellDue(runtime: Runtime, session: Session): void {
   }
 }
 
+/**
+ * The circuit breaker ends the turn of a child: to the package that started it this looks like any other end, so the
+ * main session is told. A main agent's user sees the refusal itself.
+ */
+export function tellStopped(runtime: Runtime, session: Session): void {
+  const main = session.isMain ? undefined : findMain(session.rootId);
+  const { store } = runtime.native;
+  const target = store.target(session.handle);
+  const analysis = store.analysis(session.handle);
+  const [first] = analysis.evidence;
+  if (main === undefined || target === null || first === undefined) return;
+  const at = now();
+  const account = {
+    ...first,
+    summary: "the circuit breaker ended its turn: it went on after a refusal; what it did so far is kept",
+    firstAt: at,
+    lastAt: at,
+  };
+  main.deliver({
+    kind: "stuck",
+    targetId: target.id,
+    targetName: target.name,
+    severity: "critical",
+    incident: analysis.evidenceKey,
+    analysis: {
+      ...analysis,
+      evidence: [...analysis.evidence, account],
+      reasons: [...analysis.reasons, account.summary],
+    },
+    lastCommand: store.lastCommand(session.handle),
+    // What the loop cost was in the notice of the loop.
+    cost: { rounds: 0, tokens: 0, usd: 0, wallMs: 0 },
+    ordinal: 2,
+  });
+}
+
 /** All that is due; of the verdicts, which are all on the present state, only the gravest. */
 function takeAll(runtime: Runtime, session: Session): Notice[] {
   const due: Notice[] = [];

@@ -2,7 +2,7 @@
 // of configuration and of parentage into effect. Every part that must be undone is undone here.
 
 import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "@earendil-works/pi-coding-agent";
-import { tellDue } from "./alerts.ts";
+import { tellDue, tellStopped } from "./alerts.ts";
 import { now } from "./clock.ts";
 import type { Guard } from "./guard.ts";
 import { mainSession } from "./main-session.ts";
@@ -126,6 +126,7 @@ export function createLifecycle(
       }),
       tools: new ToolObserver(sink, turns),
       run: new RunObserver(sink),
+      stopped: () => tellStopped(runtime, session),
       working(now) {
         working = now;
         if (now) session.relate();

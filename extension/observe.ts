@@ -14,6 +14,8 @@ export interface Watch {
   readonly messages: MessageObserver;
   readonly tools: ToolObserver;
   readonly run: RunObserver;
+  /** The circuit breaker ends the turn. */
+  stopped(): void;
   /** The agent has begun to work, or stopped for good until the next prompt. */
   working(working: boolean): void;
 }
@@ -55,9 +57,10 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   );
   pi.on(
     "tool_call",
-    watched("tool_call", ({ tools, session }, event) => {
+    watched("tool_call", ({ tools, session, stopped }, event) => {
       if (session.config.circuitBreaker === "off") return undefined;
       const refusal = tools.refusal(event);
+      if (refusal?.terminate) stopped();
       return refusal === null ? undefined : { block: true, ...refusal };
     }),
   );

@@ -341,3 +341,16 @@ test("without the package the watchdog says that none was found, with it which",
   const family = await open(t, { children: {} });
   assert.match(await family.command("/watchdog status"), /@gotgenes\/pi-subagents/);
 });
+
+test("stop: the circuit breaker ends the turn of a looping child, and the main session has the account", async (t) => {
+  const family = await open(t, {
+    config: { circuitBreaker: "stop", cooldownSec: 0 },
+    children: { a: ({ turn }) => (turn < 30 ? bash(GREP) : { text: "never" }) },
+  });
+  const a = await family.spawn("a");
+  await family.ended(a);
+  const ended = await family.alert("the circuit breaker ended its turn");
+  assert.ok(ended.includes("job of a"), ended);
+  assert.ok(family.requestsOf("a").length < 10, `${family.requestsOf("a").length} requests of the child`);
+  await endsInOrder(family);
+});
