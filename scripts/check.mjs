@@ -45,8 +45,10 @@ async function attempt(step) {
   }
 }
 
-/** @param {string[]} features */
-// The binding registers its functions in the library alone: in a test build they would look unused.
+/**
+ * The binding registers its functions in the library alone: in a test build they would look unused.
+ * @param {string[]} options
+ */
 function clippy(...options) {
   return command("cargo", "clippy", "--locked", "--quiet", ...options, "--", "-D", "warnings");
 }
