@@ -44,6 +44,15 @@ fn by_character(text: &str) -> (Option<(usize, Repetition)>, Option<Repetition>)
 /// All that a stream owns: the lanes are fixed arrays, and nothing else is on the heap.
 const MOST: usize = size_of::<Stream>() + (LONGEST + LONGEST_COUNTED) * (size_of::<char>() + size_of::<u16>());
 
+/// A chant without white space is one word.
+#[test]
+fn the_filter_lets_endless_words_through() {
+    for text in ["hohoha".repeat(200), format!("Well: {}", "la".repeat(400))] {
+        assert!(super::whole(&text).is_some(), "{text:?}");
+        assert!(Filter::default().passes(&text), "{text:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
@@ -96,6 +105,17 @@ proptest! {
         for text in &texts {
             prop_assert!(filter.passes(text) || super::whole(text).is_none(), "{:?}", text);
         }
+    }
+
+    /// Short sentences of which no six words come twice: only the sentences themselves tell.
+    #[test]
+    fn the_filter_lets_every_shuffle_through(
+        sentences in prop::collection::vec("[a-z]{3,8} [a-z]{4,9}[.!?]", 5..10),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 20..90),
+        end in prop::sample::select(vec![" ", "\n", "\u{2003}", "\n\n"]),
+    ) {
+        let text: String = order.iter().map(|index| format!("{}{end}", index.get(&sentences))).collect();
+        prop_assert!(Filter::default().passes(&text) || super::whole(&text).is_none(), "{:?}", text);
     }
 
     #[test]
