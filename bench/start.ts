@@ -1,13 +1,13 @@
 // What the extension adds to Pi's start: real Pi in RPC mode, offline, from spawn to the answer to its first command. In
-// turn without any extension, with the installed package, and with a package that does nothing: most of what an extension
-// costs is the TypeScript loader, which Pi loads for the first one.
+// turn without any package, with one that does nothing, and with this one installed. Most of what the first package costs
+// are Pi's loaders of TypeScript, skills and prompts; the goal is for what is this package's own.
 //
 // The result is processor time of Pi's main thread where the system tells it (Linux): other work on the machine disturbs
 // it less than the time on the wall, which is given beside it.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CleanupStack, type Scope } from "../__test__/support/cleanup.ts";
 import { ModelServer } from "../__test__/support/model-server.ts";
 import { PiHome } from "../__test__/support/pi-home.ts";
@@ -24,35 +24,41 @@ export async function startUp(starts: number): Promise<Row[]> {
     const homes = {
       plain: new PiHome(server, scope, { watchdog: "none" }),
       watched: new PiHome(server, scope, { watchdog: "package" }),
-      empty: new PiHome(server, scope, { watchdog: "none", packages: [emptyPackage(scope)] }),
+      inert: new PiHome(server, scope, { watchdog: "none", packages: [inertPackage(scope)] }),
     };
     // Fills the cache of the TypeScript loader, as a user's second start finds it.
     for (const home of Object.values(homes)) await startOnce(home);
     await assertLoaded(homes.watched);
-    const samples: Record<keyof typeof homes, Start[]> = { plain: [], watched: [], empty: [] };
+    const samples: Record<keyof typeof homes, Start[]> = { plain: [], watched: [], inert: [] };
     for (let round = 0; round < starts; round += 1) {
       const names = Object.keys(homes) as (keyof typeof homes)[];
       for (const name of round % 2 === 0 ? names : names.toReversed()) {
         samples[name].push(await startOnce(homes[name]));
       }
     }
-    const added = (name: keyof typeof homes, figure: keyof Start) =>
-      samples[name].map((start, index) => start[figure] - (samples.plain[index]?.[figure] ?? Number.NaN));
+    type Home = keyof typeof homes;
+    const added = (from: Home, to: Home, figure: keyof Start) =>
+      samples[to].map((start, index) => start[figure] - (samples[from][index]?.[figure] ?? Number.NaN));
     const hasThreadTime = samples.plain.every(({ threadMs }) => !Number.isNaN(threadMs));
     const figure = hasThreadTime ? "threadMs" : "wallMs";
-    const row = (what: string, name: keyof typeof homes): Row => {
-      const typical = (of: keyof typeof homes) => median(samples[of].map((start) => start[figure])).toFixed(0);
-      const wall = `on the wall ${signed(median(added(name, "wallMs")))} ± ${medianError(added(name, "wallMs")).toFixed(0)} ms`;
-      const error = medianError(added(name, figure)).toFixed(1);
+    const row = (what: string, from: Home, to: Home): Row => {
+      const typical = (of: Home) => median(samples[of].map((start) => start[figure])).toFixed(0);
+      const walls = added(from, to, "wallMs");
+      const wall = `on the wall ${signed(median(walls))} ± ${medianError(walls).toFixed(0)} ms`;
+      const figures = added(from, to, figure);
       return {
         what,
-        detail: `${typical("plain")} → ${typical(name)} ms, ± ${error}, ${starts} pairs; ${wall}`,
-        result: `${median(added(name, figure)).toFixed(1)} ms`,
+        detail: `${typical(from)} → ${typical(to)} ms, ± ${medianError(figures).toFixed(1)}, ${starts} pairs; ${wall}`,
+        result: `${median(figures).toFixed(1)} ms`,
       };
     };
-    const ours = row("added to Pi's start", "watched");
+    const ours = row("added to Pi's start, where a package of the same shape is loaded", "inert", "watched");
     const met = Number.parseFloat(ours.result) < LIMIT_MS;
-    return [{ ...ours, goal: `< ${LIMIT_MS} ms`, met }, row("the same by a package that does nothing", "empty")];
+    return [
+      { ...ours, goal: `< ${LIMIT_MS} ms`, met },
+      row("what any first package of this shape adds (Pi's own loaders)", "plain", "inert"),
+      row("both together: to a Pi without any package", "plain", "watched"),
+    ];
   } finally {
     await scope.close();
   }
@@ -62,11 +68,23 @@ function signed(ms: number): string {
   return `${ms < 0 ? "−" : "+"}${Math.abs(ms).toFixed(0)}`;
 }
 
-function emptyPackage(scope: Scope): string {
-  const folder = mkdtempSync(join(tmpdir(), "pi-watchdog-empty-"));
+/** An extension that does nothing, a skill and a prompt: what makes Pi load its loaders of each. */
+function inertPackage(scope: Scope): string {
+  const folder = mkdtempSync(join(tmpdir(), "pi-watchdog-inert-"));
   scope.after(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", pi: { extensions: ["./index.ts"] } }));
-  writeFileSync(join(folder, "index.ts"), "export default function empty(): void {}\n");
+  const files = {
+    "package.json": JSON.stringify({
+      name: "inert",
+      pi: { extensions: ["./index.ts"], skills: ["./skills"], prompts: ["./prompts"] },
+    }),
+    "index.ts": "export default function inert(): void {}\n",
+    "skills/inert/SKILL.md": "---\nname: inert\ndescription: Does nothing.\n---\n\nNothing.\n",
+    "prompts/inert.md": "---\ndescription: Asks for nothing\n---\n\nNothing.\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   return folder;
 }
 
