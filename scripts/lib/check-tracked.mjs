@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { root } from "./native.mjs";
 
 const GENERATED = /(^|\/)(node_modules|target|native|coverage)\/|\.(node|so|dylib|dll|tgz|log)$/;
-const PUBLIC_REGISTRY = "registry.npmjs.org";
 
 /** @returns {string[]} */
 export function checkTrackedFiles() {
@@ -33,10 +32,8 @@ export function checkTrackedFiles() {
 /** Strings that only this machine would have written. Short ones say nothing: they are words. */
 function machineTraces() {
   const traces = [join(root, "/"), join(homedir(), "/"), hostname()];
+  // Whatever registry this machine installs from, its address belongs in no file.
   const registry = process.env.npm_config_registry;
-  if (registry !== undefined) {
-    const { host } = new URL(registry);
-    if (host !== PUBLIC_REGISTRY) traces.push(host);
-  }
+  if (registry !== undefined) traces.push(new URL(registry).host);
   return traces.filter((trace) => trace.length >= 6);
 }
