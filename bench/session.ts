@@ -1,25 +1,10 @@
 // Feeds steps into a store as the extension does. Knows the store's interface, measures nothing.
 
-import type { WatchdogConfig } from "../index.js";
+import type { WatchdogConfig, WatchdogStore } from "../index.js";
 import type { Step } from "./corpus.ts";
 
 /** What both the native store and the JS twin offer to a benchmark. */
-export interface ObservingStore {
-  open(id: string, at: number, info: { name?: string }, config: WatchdogConfig): number;
-  observeAssistant(handle: number, at: number, turn: number, text: string, thinking: string, stop: string): number;
-  observeToolCall(handle: number, at: number, turn: number, callId: string, tool: string, args: string): number;
-  observeToolResult(
-    handle: number,
-    at: number,
-    turn: number,
-    callId: string,
-    tool: string,
-    output: string,
-    isError: boolean,
-    files: string,
-    blockedBy: string,
-  ): number;
-}
+export type ObservingStore = Pick<WatchdogStore, "open" | "observeAssistant" | "observeToolCall" | "observeToolResult">;
 
 /** Milliseconds between two events. */
 const PACE = 700;

@@ -89,7 +89,7 @@ rules! {
     idle: idle::Idle,
 }
 
-/// `1st`, `2nd`, `3rd` … for summaries.
+/// How often, for summaries.
 fn times(count: u32) -> String {
     format!("{count} times")
 }

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::streak::LONG_AGO;
 use super::{Context, Happening, Rule, times};
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use crate::detect::memory::Memory;
@@ -14,9 +15,6 @@ use crate::detect::round::{PATIENCE_MS, Step};
 
 /// Actions remembered per agent, at least.
 const REMEMBERED: usize = 1024;
-
-/// Rounds with news between two equal steps after which the second is no repetition but a new look.
-const LONG_AGO: u64 = 5;
 
 #[derive(Debug, Clone, Default)]
 struct Streak {

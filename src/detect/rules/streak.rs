@@ -48,9 +48,21 @@ impl Streak {
         *self = Self::default();
     }
 
-    /// Evidence from `threshold` on; 0 disables.
+    /// Evidence from `threshold` on, at the earliest from the second time; 0 disables.
     pub fn report(&self, threshold: u32, kind: EvidenceType, trigger: u128, what: &str, at: f64) -> Option<Report> {
-        (threshold > 0 && self.count >= threshold.max(2)).then(|| Report {
+        (self.count > 1).then(|| self.report_from(threshold, kind, trigger, what, at)).flatten()
+    }
+
+    /// As [`Self::report`], also for what is evidence the first time.
+    pub fn report_from(
+        &self,
+        threshold: u32,
+        kind: EvidenceType,
+        trigger: u128,
+        what: &str,
+        at: f64,
+    ) -> Option<Report> {
+        (threshold > 0 && self.count >= threshold).then(|| Report {
             evidence: Evidence {
                 kind,
                 summary: format!("{what} {}", times(self.count)),
@@ -83,24 +95,5 @@ impl Report {
     pub fn mild(mut self) -> Self {
         self.mild = true;
         self
-    }
-}
-
-impl Streak {
-    /// As [`Self::report`], also for a threshold of one.
-    pub fn report_from(
-        &self,
-        threshold: u32,
-        kind: EvidenceType,
-        trigger: u128,
-        what: &str,
-        at: f64,
-    ) -> Option<Report> {
-        let mut twin = self.clone();
-        twin.count = twin.count.max(2);
-        let mut report = twin.report(threshold, kind, trigger, what, at)?;
-        report.evidence.count = self.count;
-        report.evidence.summary = format!("{what} {}", times(self.count));
-        (self.count >= threshold).then_some(report)
     }
 }
