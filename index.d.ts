@@ -35,6 +35,20 @@ export interface WatchdogConfig {
   pollingThreshold: number;
   compactionLoopThreshold: number;
   idleNoProgressSec: number;
+  idleTimeoutSec: number;
+  openToolTimeoutSec: number;
+  staleAfterSec: number;
+  autoKillAfterSec: number;
+  autoKill: boolean;
+  costLimitUsd: number;
+  fileConflicts: boolean;
+  deadlockThreshold: number;
+  maxSpawnDepth: number;
+  planLagTurns: number;
+  history: boolean;
+  historyPreviews: boolean;
+  historyMaxDays: number;
+  historyMaxMb: number;
   cooldownSec: number;
   maxPreviewLines: number;
   maxEventsPerAgent: number;
@@ -155,19 +169,27 @@ export interface LoopCost {
 }
 
 export type InterventionKind =
+  | "timeout"
+  | "excessive_cost"
+  | "file_conflict"
+  | "deadlock"
+  | "orphan"
   | "stream_loop"
   | "compaction_loop"
   | "provider_failure"
+  | "spawn_depth"
   | "empty_result"
   | "polling"
-  | "denied";
+  | "denied"
+  | "plan_lag";
 
-/** What calls for a hand without being a loop of the agent's own. A proposal: nothing is done by itself. */
+/** What calls for a hand without being a loop of the agent's own. */
 export interface Intervention {
   kind: InterventionKind;
   /** One sentence for people. */
   reason: string;
-  suggestedAction: "warn" | "steer" | "restart";
+  suggestedAction: "warn" | "steer" | "restart" | "kill" | "skip";
+  /** True: the user's configuration lets the extension do it without asking. False: a proposal. */
   autoExecute: boolean;
 }
 
@@ -428,7 +450,24 @@ export function replayCases(
 // The store: one per process, shared by every instance of the extension. Used by the extension; stable for other hosts.
 
 export type TargetKind = "task" | "watchdog" | "unknown";
-export type TargetStatus = "queued" | "running" | "idle" | "completed" | "steered" | "aborted" | "stopped" | "error";
+export type TargetStatus =
+  | "queued"
+  | "running"
+  | "idle"
+  | "paused"
+  | "completed"
+  | "partial"
+  | "steered"
+  | "aborted"
+  | "stopped"
+  | "rejected"
+  | "error";
+
+/**
+ * How much of a session is seen: all its events; finished messages only (its session file is read, open tools are not
+ * visible); or only what its parent's tool call shows of it.
+ */
+export type Visibility = "full" | "no_open_tools" | "result_only";
 
 export interface TargetInfo {
   /** For people: session name, agent description, or `main`. */
@@ -442,6 +481,10 @@ export interface TargetInfo {
   agentType?: string;
   /** How the session was linked to its sub-agent id; only `exact` may be steered. Absent for main sessions. */
   link?: "exact" | "inferred" | "none";
+  /** Package that started it, e.g. `@tintinweb/pi-subagents`. */
+  backend?: string;
+  /** Absent: `full`. */
+  visibility?: Visibility;
 }
 
 export interface TargetUsage {
@@ -460,6 +503,8 @@ export interface TargetSummary extends Required<Pick<TargetInfo, "name" | "kind"
   parentId?: string;
   agentType?: string;
   link?: "exact" | "inferred" | "none";
+  backend?: string;
+  visibility?: Visibility;
   startedAt: number;
   lastActiveAt: number;
   endedAt?: number;

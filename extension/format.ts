@@ -75,7 +75,7 @@ function sharedPrefix(a: string, b: string): number {
   return n;
 }
 
-const ENDED = new Set(["completed", "steered", "aborted", "stopped", "error"]);
+const ENDED = new Set(["completed", "partial", "steered", "aborted", "stopped", "rejected", "error"]);
 
 /** Whether a target has come to its end, whatever the end was. */
 export function hasEnded(target: Pick<TargetSummary, "status" | "endedAt">): boolean {

@@ -66,7 +66,9 @@ export function createLifecycle(
   }
 
   function becomeMain(session: Session): void {
-    connection = connect();
+    const connected = connect();
+    connection = connected;
+    session.packages = () => connected.report();
     main = mainSession(runtime, session, guard, () => connection);
     retract = publishMain(main);
   }

@@ -11,7 +11,7 @@ import { findLive, noteSteer } from "./root.ts";
 import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
 import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
-import type { Delivery, SubagentBackend } from "./subagents/backend.ts";
+import { type Delivery, type SubagentBackend, wasTaken } from "./subagents/backend.ts";
 
 export function mainSession(
   runtime: Runtime,
@@ -33,9 +33,8 @@ export function mainSession(
 
   async function rescue(notice: Notice): Promise<boolean> {
     const message = session.config.rescueMessage;
-    const { outcome } = await steer(notice.targetId, message);
-    const sent = outcome === "delivered" || outcome === "queued";
-    if (!sent) return false;
+    const delivery = await steer(notice.targetId, message);
+    if (!wasTaken(delivery)) return false;
     const found = store.resolve(notice.targetId);
     if (found.ok) store.note(found.handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
     runtime.debug("sent", message);
@@ -53,15 +52,22 @@ export function mainSession(
   }
 
   async function steer(sessionId: string, message: string): Promise<Delivery> {
-    const known = exactAgent(session.backends, sessionId);
+    const known = exactAgent(session.backends, sessionId, "steer");
     let delivery: Delivery = { outcome: "unknown_target", reason: "no sub-agent package knows this session" };
     if (known !== undefined) {
       noteSteer(sessionId, message);
       delivery = await known.backend.steer(known.agentId, message);
-      if (delivery.outcome === "delivered" || delivery.outcome === "queued") return delivery;
+      // Sent twice would be worse than perhaps not at all.
+      if (wasTaken(delivery) || delivery.outcome === "unknown") return delivery;
     }
     // The session's own instance of the extension is beyond doubt who it is.
     return findLive(sessionId)?.steer(message) ? { outcome: "queued" } : delivery;
+  }
+
+  async function stop(sessionId: string): Promise<Delivery> {
+    const known = exactAgent(session.backends, sessionId, "stop");
+    if (known !== undefined) return known.backend.stop(known.agentId);
+    return { outcome: "unknown_target", reason: "no sub-agent package that can stop it knows this session" };
   }
 
   return {
@@ -72,6 +78,7 @@ export function mainSession(
     },
     deliver: (notice, note) => void guard.runAsync("an alert", () => deliver(notice, note)),
     steer,
+    stop,
     child: (sessionId) => connection()?.child(sessionId),
   };
 }
@@ -79,9 +86,10 @@ export function mainSession(
 function exactAgent(
   backends: readonly SubagentBackend[],
   sessionId: string,
+  ability: "steer" | "stop",
 ): { backend: SubagentBackend; agentId: string } | undefined {
   for (const backend of backends) {
-    if (!backend.capabilities.steer) continue;
+    if (!backend.capabilities[ability]) continue;
     const record = backend.list().find((entry) => entry.sessionId === sessionId && entry.link === "exact");
     if (record !== undefined) return { backend, agentId: record.agentId };
   }

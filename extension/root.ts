@@ -103,7 +103,7 @@ export function findParent(
   const mains = mainSessions().filter((main) => main.id !== id);
   for (const main of mains) {
     const link = main.child(id);
-    if (link !== undefined) return { rootId: main.id, parentId: main.id, link };
+    if (link !== undefined) return { rootId: main.id, parentId: link.parentId ?? main.id, link };
   }
   const unknown: ChildLink = { link: "none" };
   const parent = parentFile && liveSessions().find((session) => session.file === parentFile && session.id !== id);

@@ -3,7 +3,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ConfigSource, ConfigWarning, Notice, WatchdogConfig } from "../index.js";
-import type { Delivery, SubagentBackend } from "./subagents/backend.ts";
+import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
 export interface WatchedSession {
@@ -25,6 +25,8 @@ export interface WatchedSession {
   ): ConfigWarning[];
   /** Sub-agent packages that were found; main sessions only. */
   backends: SubagentBackend[];
+  /** What was looked for, found or not; main sessions only. */
+  packages(): PackageReport[];
 }
 
 /** The library. Nothing that index.ts imports may import it by value: without the addon that would end Pi. */
@@ -55,6 +57,8 @@ export interface MainSession {
   deliver(notice: Notice, note?: string): void;
   /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
   steer(sessionId: string, message: string): Promise<Delivery>;
+  /** Ends a child by the backend that knows it; nothing else can. */
+  stop(sessionId: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
 }
@@ -63,6 +67,8 @@ export interface MainSession {
 export interface BackendConnection {
   /** Called within the child's `session_start` too, in its async context. */
   child(sessionId: string): ChildLink | undefined;
+  /** Nothing when there is nothing to say. */
+  report(): PackageReport[];
   /** Stops listening and disposes of the backends; idempotent. */
   dispose(): void;
 }
@@ -73,4 +79,8 @@ export interface ChildLink {
   agentType?: string;
   description?: string;
   link: "exact" | "inferred" | "none";
+  /** Session id of the session that started it, where that is not the main session. */
+  parentId?: string;
+  /** Package that started it. */
+  backend?: string;
 }

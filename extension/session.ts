@@ -18,7 +18,7 @@ import {
 } from "./root.ts";
 import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
 import { StreamBreaker } from "./stream-breaker.ts";
-import type { SubagentBackend } from "./subagents/backend.ts";
+import type { PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
 export interface SessionHooks {
   /** Puts a message before the session's next model call; false when that cannot be. */
@@ -34,6 +34,7 @@ export class Session implements WatchedSession {
   config: WatchdogConfig;
   warnings: ConfigWarning[];
   backends: SubagentBackend[] = [];
+  packages: () => PackageReport[] = () => [];
   readonly breaker: StreamBreaker;
 
   readonly #pi: ExtensionAPI;
@@ -181,6 +182,7 @@ export class Session implements WatchedSession {
       rootId,
       parentId,
       link: link.link,
+      ...(link.backend === undefined ? {} : { backend: link.backend }),
       ...(link.agentType === undefined ? {} : { agentType: link.agentType }),
     };
   }

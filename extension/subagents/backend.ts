@@ -1,11 +1,17 @@
 // The one interface through which sub-agent packages are met. One file per package implements it.
 
-/** What became of a steer or stop request, told as it was. */
+import type { TargetStatus, Visibility } from "../../index.js";
+
+/** What became of a steer, stop or resume request, told as it was. */
 export type Delivery =
+  /** The agent has it, or it has taken effect. */
   | { outcome: "delivered" }
+  /** It was taken and will have its turn; nothing tells when. */
   | { outcome: "queued" }
   | { outcome: "refused"; reason: string }
-  | { outcome: "unknown_target"; reason: string };
+  | { outcome: "unknown_target"; reason: string }
+  /** It was sent and nothing came back: it may have arrived. */
+  | { outcome: "unknown"; reason: string };
 
 export interface SubagentRecord {
   /** The package's own id of the agent. */
@@ -17,9 +23,17 @@ export interface SubagentRecord {
   type: string;
   description: string;
   /** The package's own state; its truth, not ours. */
-  status: "queued" | "running" | "completed" | "steered" | "aborted" | "stopped" | "error";
+  status: Exclude<TargetStatus, "idle">;
   startedAt?: number;
   completedAt?: number;
+  /** The package's id of the run, where that is not the agent's: a revived agent has a new one. */
+  runId?: string;
+  /** Session id of the session that started it, where that is not the main session. */
+  parentId?: string;
+  /** Of a process of its own. */
+  pid?: number;
+  /** Absent: `full`. */
+  visibility?: Visibility;
 }
 
 export interface BackendCapabilities {
@@ -39,4 +53,17 @@ export interface SubagentBackend {
   resume?(agentId: string, prompt: string): Promise<Delivery>;
   /** Stops listening; idempotent. */
   dispose(): void;
+}
+
+/** What `/watchdog status` says of a package that children may come from. */
+export interface PackageReport {
+  package: string;
+  /** `unusable`: it is there and cannot be met; `detail` says why and what to do. */
+  state: "in use" | "absent" | "unusable";
+  detail?: string;
+}
+
+/** Whether a request got to the agent, or is on its way. */
+export function wasTaken({ outcome }: Delivery): boolean {
+  return outcome === "delivered" || outcome === "queued";
 }

@@ -7,7 +7,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
-import type { Delivery, SubagentBackend, SubagentRecord } from "./backend.ts";
+import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
 import {
@@ -278,8 +278,12 @@ export function connectGotgenes(host: Host): BackendConnection {
     session.backends = session.backends.filter((other) => other !== backend);
   }
 
+  function report(): PackageReport[] {
+    return [{ package: PACKAGE, state: service === undefined ? "absent" : "in use" }];
+  }
+
   attempt(find);
-  return { child, dispose };
+  return { child, report, dispose };
 }
 
 const NOT_EXACT =

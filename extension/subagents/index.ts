@@ -43,6 +43,7 @@ export function connectBackends(runtime: Runtime): BackendConnection {
       }
       return undefined;
     },
+    report: () => connections.flatMap((connection) => connection.report()),
     dispose: () => {
       for (const connection of connections.splice(0)) connection.dispose();
     },

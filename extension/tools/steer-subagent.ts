@@ -112,5 +112,9 @@ function told(delivery: Delivery, target: TargetSummary): Pick<Reply, "text" | "
         text: `The sub-agent package does not know this agent: ${oneLine(delivery.reason)}. Call watchdog_list_targets to see which agents still run.`,
         failed: true,
       };
+    case "unknown":
+      return {
+        text: `Sent to ${nameOf(target)}, without an answer: ${oneLine(delivery.reason)}. It may have arrived; watchdog_read_events shows whether the agent changed its course.`,
+      };
   }
 }

@@ -26,6 +26,8 @@ pub struct TargetInfo {
     pub parent_id: Option<String>,
     pub agent_type: Option<String>,
     pub link: Option<String>,
+    pub backend: Option<String>,
+    pub visibility: Option<String>,
 }
 
 pub(super) fn link_name(link: Link) -> &'static str {
@@ -51,6 +53,8 @@ impl From<TargetInfo> for Info {
             parent_id: info.parent_id,
             agent_type: info.agent_type,
             link,
+            backend: info.backend,
+            visibility: info.visibility,
         }
     }
 }

@@ -38,6 +38,10 @@ pub struct Info {
     pub parent_id: Option<String>,
     pub agent_type: Option<String>,
     pub link: Option<Link>,
+    /// Package that started it.
+    pub backend: Option<String>,
+    /// How much of it is seen; the published names.
+    pub visibility: Option<String>,
 }
 
 impl Info {
@@ -55,6 +59,8 @@ impl Info {
         take(&mut self.parent_id, newer.parent_id);
         take(&mut self.agent_type, newer.agent_type);
         take(&mut self.link, newer.link);
+        take(&mut self.backend, newer.backend);
+        take(&mut self.visibility, newer.visibility);
     }
 }
 

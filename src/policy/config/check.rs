@@ -22,6 +22,10 @@ pub fn check(key: &Key, value: &Value) -> Checked {
         }
         Shape::Text(max) => text(value, *max),
         Shape::Integer { min, max } => integer(value, *min, *max),
+        Shape::Usd { max } => match value.as_f64().filter(|number| number.is_finite()) {
+            None => Checked::Bad("an amount in US dollars".to_owned()),
+            Some(number) => within(number, number.clamp(0.0, *max), &whole(0.0), &whole(*max)),
+        },
         Shape::Seconds { min, max } => match value.as_f64().filter(|number| number.is_finite()) {
             None => Checked::Bad("a number of seconds".to_owned()),
             Some(number) => within(number, number.clamp(*min, *max), &whole(*min), &whole(*max)),

@@ -27,6 +27,10 @@ pub enum Shape {
         min: u32,
         max: u32,
     },
+    /// US dollars, clamped to the range.
+    Usd {
+        max: f64,
+    },
     /// Seconds, clamped to the range.
     Seconds {
         min: f64,
@@ -174,6 +178,90 @@ pub const KEYS: &[Key] = &[
         power: none,
     },
     Key {
+        name: "idleTimeoutSec",
+        shape: Shape::Seconds { min: 0.0, max: YEAR },
+        description: "Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, and no working sub-agent). Twice as long at thinking level medium, five times at high, ten times at xhigh. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "openToolTimeoutSec",
+        shape: Shape::Seconds { min: 0.0, max: YEAR },
+        description: "Seconds that one tool call may run; a call that declares a longer time itself may run that long and a little more. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "staleAfterSec",
+        shape: Shape::Seconds { min: 0.0, max: YEAR },
+        description: "Age in seconds at which a running sub-agent is told of. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "autoKillAfterSec",
+        shape: Shape::Seconds { min: 0.0, max: YEAR },
+        description: "Age in seconds at which a running sub-agent is past its limit. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "autoKill",
+        shape: Shape::Bool,
+        description: "Whether a sub-agent past `autoKillAfterSec` is stopped without asking, if it is also silent or looping. A busy one never is.",
+        power: |value| u8::from(*value == Value::Bool(true)),
+    },
+    Key {
+        name: "costLimitUsd",
+        shape: Shape::Usd { max: 1_000_000.0 },
+        description: "US dollars that one agent, or a main session with all its sub-agents, may use before it is told; remarks at 50 and 80 %. Nothing is stopped. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "fileConflicts",
+        shape: Shape::Bool,
+        description: "Whether two running agents that change the same file are told of, and commands that would undo another agent's unsaved work.",
+        power: none,
+    },
+    Key {
+        name: "deadlockThreshold",
+        shape: THRESHOLD,
+        description: "Agents that wait while none can go on. Circles, and waits for agents that have ended, are told at any number.",
+        power: none,
+    },
+    Key {
+        name: "maxSpawnDepth",
+        shape: Shape::Integer { min: 0, max: 100 },
+        description: "Levels of sub-agents below a main session. 0: off.",
+        power: none,
+    },
+    Key {
+        name: "planLagTurns",
+        shape: THRESHOLD,
+        description: "Turns of work after which a plan (todo list) that was not updated is remarked on, once for each message of the user.",
+        power: none,
+    },
+    Key {
+        name: "history",
+        shape: Shape::Bool,
+        description: "Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory.",
+        power: none,
+    },
+    Key {
+        name: "historyPreviews",
+        shape: Shape::Bool,
+        description: "Whether the database keeps commands and one-line summaries beside the hashes.",
+        power: none,
+    },
+    Key {
+        name: "historyMaxDays",
+        shape: Shape::Integer { min: 1, max: 3650 },
+        description: "Days that the database keeps what has ended.",
+        power: none,
+    },
+    Key {
+        name: "historyMaxMb",
+        shape: Shape::Integer { min: 1, max: 10_000 },
+        description: "Size in MB beyond which the database drops its oldest sessions.",
+        power: none,
+    },
+    Key {
         name: "cooldownSec",
         shape: Shape::Seconds { min: -YEAR, max: YEAR },
         description: "Seconds before the same evidence is told again. 0: at every check. Negative: never again. Other evidence is told at once.",
@@ -218,7 +306,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "allowProjectPowers",
         shape: Shape::Bool,
-        description: "Whether a project file may set `alertMode`, `steerDryRunDefault` and `circuitBreaker` as freely as the global file. Counts in the global file only.",
+        description: "Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as the global file. Counts in the global file only.",
         power: |value| u8::from(*value == Value::Bool(true)),
     },
 ];
@@ -237,13 +325,13 @@ impl Key {
         let value = defaults.get(self.name).cloned().unwrap_or_default();
         // `60`, not `60.0`, in everything that people read.
         match (&self.shape, value.as_f64()) {
-            (Shape::Seconds { .. }, Some(seconds)) => whole(seconds),
+            (Shape::Seconds { .. } | Shape::Usd { .. }, Some(seconds)) => whole(seconds),
             _ => value,
         }
     }
 
     pub fn raises_power(&self) -> bool {
-        matches!(self.name, "alertMode" | "steerDryRunDefault" | "circuitBreaker" | "allowProjectPowers")
+        matches!(self.name, "alertMode" | "steerDryRunDefault" | "circuitBreaker" | "autoKill" | "allowProjectPowers")
     }
 }
 

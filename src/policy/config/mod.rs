@@ -53,6 +53,29 @@ pub struct Config {
     pub compaction_loop_threshold: u32,
     /// Seconds; 0: off.
     pub idle_no_progress_sec: f64,
+    /// Seconds without any sign of an agent that has nothing open; 0: off. Scaled by its thinking level.
+    pub idle_timeout_sec: f64,
+    /// Seconds that one tool call may be open, unless it declared a longer time itself; 0: off.
+    pub open_tool_timeout_sec: f64,
+    /// Seconds after which a running sub-agent is told to be old; 0: off.
+    pub stale_after_sec: f64,
+    /// Seconds after which a running sub-agent is past its limit; 0: off.
+    pub auto_kill_after_sec: f64,
+    /// Whether a sub-agent past its limit that is also silent or looping is stopped.
+    pub auto_kill: bool,
+    /// US dollars, for each agent and for the whole tree; 0: off.
+    pub cost_limit_usd: f64,
+    pub file_conflicts: bool,
+    /// Agents that wait while none can go on.
+    pub deadlock_threshold: u32,
+    pub max_spawn_depth: u32,
+    /// Turns of work without an update of the plan.
+    pub plan_lag_turns: u32,
+    /// Whether incidents, usage and orphans are remembered in a database.
+    pub history: bool,
+    pub history_previews: bool,
+    pub history_max_days: u32,
+    pub history_max_mb: u32,
     /// Seconds; 0: alert at every check, negative: never the same evidence again.
     pub cooldown_sec: f64,
     pub max_preview_lines: u32,
@@ -109,6 +132,20 @@ impl Default for Config {
             polling_threshold: 20,
             compaction_loop_threshold: 2,
             idle_no_progress_sec: 0.0,
+            idle_timeout_sec: 180.0,
+            open_tool_timeout_sec: 600.0,
+            stale_after_sec: 300.0,
+            auto_kill_after_sec: 600.0,
+            auto_kill: false,
+            cost_limit_usd: 1.0,
+            file_conflicts: true,
+            deadlock_threshold: 3,
+            max_spawn_depth: 5,
+            plan_lag_turns: 10,
+            history: true,
+            history_previews: true,
+            history_max_days: 90,
+            history_max_mb: 64,
             cooldown_sec: 60.0,
             max_preview_lines: 20,
             max_events_per_agent: 200,

@@ -24,6 +24,7 @@ fn values(key: &Key) -> String {
         Shape::BoolOrNull => "`null`, `true`, `false`".to_owned(),
         Shape::Text(max) => format!("text, 1 to {max} characters"),
         Shape::Integer { min, max } => format!("whole number, {min} to {max}"),
+        Shape::Usd { max } => format!("US dollars, 0 to {}", whole(*max)),
         Shape::Seconds { min, max } => format!("seconds, {} to {}", whole(*min), whole(*max)),
         Shape::OneOf(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     }

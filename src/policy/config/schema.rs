@@ -24,6 +24,7 @@ fn property(key: &Key) -> Value {
         Shape::BoolOrNull => json!({ "type": ["boolean", "null"] }),
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
         Shape::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Shape::Usd { max } => json!({ "type": "number", "minimum": 0, "maximum": whole(*max) }),
         Shape::Seconds { min, max } => json!({ "type": "number", "minimum": whole(*min), "maximum": whole(*max) }),
         Shape::OneOf(names) => json!({ "enum": names }),
     };

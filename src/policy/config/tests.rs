@@ -327,8 +327,17 @@ proptest! {
         let again = serde_json::to_string(&resolved.config).unwrap();
         let again = resolve(&[(Source::Global, &again)]);
         prop_assert_eq!(again.warnings, vec![]);
-        // Reading a decimal may be off by the last bit, which no second is.
-        let seconds = |config: Config| Config { idle_no_progress_sec: 0.0, cooldown_sec: 0.0, ..config };
+        // Reading a decimal may be off by the last bit, which no second and no dollar is.
+        let seconds = |config: Config| Config {
+            idle_no_progress_sec: 0.0,
+            idle_timeout_sec: 0.0,
+            open_tool_timeout_sec: 0.0,
+            stale_after_sec: 0.0,
+            auto_kill_after_sec: 0.0,
+            cost_limit_usd: 0.0,
+            cooldown_sec: 0.0,
+            ..config
+        };
         prop_assert_eq!(seconds(again.config), seconds(resolved.config));
     }
 
