@@ -118,9 +118,10 @@ export class PiHome {
 
 /** Pi's command line, as npm would link it. `PI_UNDER_TEST`: package directory of another version. */
 export function piCli(): string {
-  const directory =
-    process.env.PI_UNDER_TEST ??
-    resolve(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), "..");
+  // Absolute: Pi is started in another directory than this process.
+  const directory = resolve(
+    process.env.PI_UNDER_TEST ?? join(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), ".."),
+  );
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { bin: { pi: string } };
   return join(directory, manifest.bin.pi);
 }

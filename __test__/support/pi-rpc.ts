@@ -74,10 +74,16 @@ export class PiRpc {
   async prompt(message: string, timeoutMs?: number): Promise<PiRecord[]> {
     const from = this.records.length;
     const data = await this.send({ type: "prompt", message });
-    if (data.disposition === "started") {
+    if (data === undefined ? await this.#started(from) : data.disposition === "started") {
       await this.waitFor((record) => record.type === "agent_settled", "agent_settled", { from, timeoutMs });
     }
     return this.records.slice(from);
+  }
+
+  /** Before Pi 1.0 the response to a prompt does not say whether it started a run, only what comes after it. */
+  async #started(from: number): Promise<boolean> {
+    const { isStreaming } = await this.send({ type: "get_state" });
+    return isStreaming || this.records.slice(from).some(({ type }) => type === "agent_start");
   }
 
   /** Called for every coming record. */
