@@ -120,7 +120,8 @@ export class PiHome {
 export function piCli(): string {
   // Absolute: Pi is started in another directory than this process.
   const directory = resolve(
-    process.env.PI_UNDER_TEST ?? join(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), ".."),
+    process.env.PI_UNDER_TEST ??
+      join(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), ".."),
   );
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { bin: { pi: string } };
   return join(directory, manifest.bin.pi);
