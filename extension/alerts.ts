@@ -1,7 +1,7 @@
 // Who is told what of a notice: the stuck main agent itself, or the main session of a stuck child. The store has
 // decided by then that it is time to tell; here is decided whom and how.
 
-import type { Notice } from "../index.js";
+import type { Notice, WatchdogStore } from "../index.js";
 import { headline } from "./alert-text.ts";
 import { now } from "./clock.ts";
 import { post } from "./post.ts";
@@ -13,7 +13,7 @@ import type { Session } from "./session.ts";
 export function tellDue(runtime: Runtime, session: Session): void {
   // First of all, because a child that is taken for a main session would be told of as one.
   session.relate();
-  const due = takeAll(runtime, session);
+  const due = takeAll(runtime.native.store, session.handle);
   const main = session.isMain ? undefined : findMain(session.rootId);
   for (const notice of due) {
     if (session.isMain) tellSelf(runtime, session, notice);
@@ -57,12 +57,12 @@ export function tellStopped(runtime: Runtime, session: Session): void {
   });
 }
 
-/** All that is due; of the verdicts, which are all on the present state, only the gravest. */
-function takeAll(runtime: Runtime, session: Session): Notice[] {
+/** All that is due for a target; of the verdicts, which are all on the present state, only the gravest. */
+export function takeAll(store: WatchdogStore, handle: number): Notice[] {
   const due: Notice[] = [];
   let stuck: Notice | undefined;
   for (;;) {
-    const notice = runtime.native.store.takeNotice(session.handle, now());
+    const notice = store.takeNotice(handle, now());
     if (notice === null) return stuck === undefined ? due : [...due, stuck];
     if (notice.kind !== "stuck") due.push(notice);
     else if (stuck === undefined || GRAVITY[notice.severity] > GRAVITY[stuck.severity]) stuck = notice;
