@@ -3,16 +3,17 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { registerCommands } from "./commands.ts";
+import { isDisabled, registerDisabled } from "./disabled.ts";
 import { isFirst } from "./first.ts";
 import { observe } from "./observe.ts";
 import { createStage } from "./stage.ts";
 
 export default function watchdog(pi: ExtensionAPI): void {
-  if (process.env.PI_WATCHDOG_DISABLED === "1") {
-    pi.on("session_start", (_event, ctx) => ctx.ui.setStatus("watchdog", "watchdog: off"));
+  if (!isFirst(pi)) return;
+  if (isDisabled()) {
+    registerDisabled(pi);
     return;
   }
-  if (!isFirst(pi)) return;
   const stage = createStage(pi);
   registerCommands(pi, async () => (await stage.ready())?.runtime);
   observe(pi, stage);

@@ -4,6 +4,7 @@
 import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "@earendil-works/pi-coding-agent";
 import { tellDue, tellStopped } from "./alerts.ts";
 import { now } from "./clock.ts";
+import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
 import { mainSession } from "./main-session.ts";
 import { MessageObserver } from "./observe/messages.ts";
@@ -85,6 +86,7 @@ export function createLifecycle(
     if (main !== undefined && !session.isMain) resignAsMain();
     const { enabled, debug, idleNoProgressSec } = session.config;
     showTools(enabled);
+    handDown(session.id, session.isMain && !enabled);
     // What is not observed is not seen to end either.
     if (!enabled) working = false;
     ticker.set(working ? tickEvery(idleNoProgressSec) : 0);
@@ -158,6 +160,7 @@ export function createLifecycle(
       chip.clear();
       console.clear();
     }
+    handDown(session.id, false);
     session.close(status);
     watch = null;
     runtime.session = null;

@@ -9,6 +9,7 @@ import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "
 import type { OverrideSource } from "./overrides.ts";
 import {
   findLive,
+  findMain,
   findParent,
   forgetSteers,
   type LiveSession,
@@ -78,9 +79,9 @@ export class Session implements WatchedSession {
     this.#mode = ctx.mode;
     this.id = ctx.sessionManager.getSessionId();
     const { config, warnings } = configuration(native, files, this.rootId);
-    this.config = config;
+    this.config = this.#inherited(config);
     this.warnings = warnings;
-    this.handle = native.store.open(this.id, now(), this.#info(), config);
+    this.handle = native.store.open(this.id, now(), this.#info(), this.config);
     this.#live = this.#publishable(ctx.sessionManager.getSessionFile());
     this.#unpublish = publishLive(this.#live, abandoned(native, this.id, this.handle));
   }
@@ -135,16 +136,19 @@ export class Session implements WatchedSession {
 
   change(source: OverrideSource, name: string, patch: Record<string, unknown>): ConfigWarning[] {
     const warnings = changeConfig(this.#native, this.#files, this.rootId, this.config, source, name, patch);
-    for (const session of liveSessions()) session.refresh();
+    // Main sessions first, because their children go by them.
+    const live = liveSessions();
+    for (const session of live) if (session.id === session.rootId) session.refresh();
+    for (const session of live) if (session.id !== session.rootId) session.refresh();
     return warnings;
   }
 
   refresh(): void {
     if (!this.#open) return;
     const { config, warnings } = configuration(this.#native, this.#files, this.rootId);
-    this.config = config;
+    this.config = this.#inherited(config);
     this.warnings = warnings;
-    this.#native.store.configure(this.handle, config);
+    this.#native.store.configure(this.handle, this.config);
     this.#hooks.changed();
   }
 
@@ -156,6 +160,12 @@ export class Session implements WatchedSession {
     if (status === undefined) return;
     forgetSteers(this.id);
     this.#native.store.end(this.handle, now(), status);
+  }
+
+  /** A main session that is not watched has no children that are, wherever they run. */
+  #inherited(config: WatchdogConfig): WatchdogConfig {
+    const off = !this.isMain && findMain(this.rootId)?.config.enabled === false;
+    return off ? { ...config, enabled: false } : config;
   }
 
   #publishable(file: string | undefined): LiveSession {

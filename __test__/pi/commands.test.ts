@@ -39,7 +39,7 @@ const COMMANDS: readonly [command: string, says: RegExp][] = [
   ["/watchdog inspect nobody", /No target "nobody"\. Known: .* \(main\)/],
   [
     "/watchdog dance",
-    /Unknown subcommand "dance"\. Use \/watchdog status \| config \| set <key> <value> \| pause \| resume \| inspect <target>\./,
+    /Unknown subcommand "dance"\. Use \/watchdog status \| config \| set <key> <value> \| pause [\s\S]* \| stop <target>/,
   ],
 ];
 
@@ -217,7 +217,7 @@ test("completion offers subcommands, keys, values and targets", { skip: tmuxMiss
   };
   await offers("/watchdog ", /status +Versions[\s\S]*set <key> <value> +Change a configuration key/);
   await offers("/watchdog in", /inspect <target> +Recent events/);
-  await offers("/watchdog set c", /changingOutputThreshold[\s\S]*cooldownSec[\s\S]*circuitBreaker/);
+  await offers("/watchdog set c", /changingOutputThreshold[\s\S]*cooldownSec/);
   await offers("/watchdog set alertMode ", /main_only[\s\S]*direct_subagent[\s\S]*both/);
   await offers("/watchdog inspect ", /main, (idle|running)/);
 });

@@ -136,18 +136,6 @@ test("enabled: false watches nothing", async (t) => {
   assert.match(told(pi), /enabled is false/);
 });
 
-test("PI_WATCHDOG_DISABLED=1 leaves Pi as it is, but for a word in the footer", async (t) => {
-  const lab = await Lab.open(t, { files: FILES, script: LOOP, env: { PI_WATCHDOG_DISABLED: "1" } });
-  const pi = await lab.rpc();
-  await pi.prompt("look");
-  assert.equal(lab.server.requests.length, 9);
-  assert.equal((await pi.commands()).includes("watchdog"), false);
-  assert.deepEqual(
-    pi.uiRequests("setStatus").map(({ statusText }) => statusText),
-    ["watchdog: off"],
-  );
-});
-
 test("/watchdog set holds for the run and wins over the files", async (t) => {
   const lab = await Lab.open(t, { files: FILES, script: LOOP, config: { rescueMessage: "from the file" } });
   const pi = await lab.rpc();

@@ -12,7 +12,7 @@ export interface AnswerData {
   page: Page;
 }
 
-export function answer(runtime: Runtime, ctx: ExtensionContext, page: Page): void {
+export function answer(runtime: Pick<Runtime, "pi">, ctx: ExtensionContext, page: Page): void {
   const details: AnswerData = { page };
   const text = toText(page);
   switch (ctx.mode) {

@@ -1,7 +1,9 @@
 // Argument completion of `/watchdog`: subcommands, configuration keys, their values, target ids.
 
 import type { AutocompleteItem } from "@earendil-works/pi-tui";
+import type { TargetSummary } from "../../index.js";
 import { shortIds, stateOf } from "../format.ts";
+import { unreachable } from "../reach.ts";
 import type { Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import { configKeys, findKey } from "./keys.ts";
@@ -38,7 +40,9 @@ function subcommandItems(subcommands: readonly Subcommand[], prefix: string): Au
 
 function argumentItems(runtime: Runtime, subcommand: string, rest: string): AutocompleteItem[] {
   if (subcommand === "set") return setItems(runtime, rest);
-  if (subcommand === "inspect") return targetItems(runtime, rest);
+  if (subcommand === "inspect") return targetItems(runtime, subcommand, rest, () => true);
+  const reachable = (target: TargetSummary): boolean => unreachable(target, runtime.session?.id ?? "") === undefined;
+  if (subcommand === "stop" || subcommand === "steer") return targetItems(runtime, subcommand, rest, reachable);
   return [];
 }
 
@@ -56,17 +60,25 @@ function setItems(runtime: Runtime, rest: string): AutocompleteItem[] {
     .map((choice) => ({ value: `set ${key?.name} ${choice}`, label: choice }));
 }
 
-function targetItems(runtime: Runtime, prefix: string): AutocompleteItem[] {
+function targetItems(
+  runtime: Runtime,
+  subcommand: string,
+  prefix: string,
+  offered: (target: TargetSummary) => boolean,
+): AutocompleteItem[] {
   const { session, native } = runtime;
   if (session === null) return [];
   const targets = native.store.targets(session.rootId, true);
   const ids = shortIds(targets);
+  // A message follows the target.
+  const end = subcommand === "steer" ? " " : "";
   return targets
+    .filter(offered)
     .filter((target) => [target.id, ...target.aliases].some((id) => id.startsWith(prefix)))
     .map((target) => {
       const id = ids.get(target.id) ?? target.id;
       return {
-        value: `inspect ${id}`,
+        value: `${subcommand} ${id}${end}`,
         label: oneLine(id, 40),
         description: `${oneLine(target.name, 60)}, ${stateOf(target)}`,
       };

@@ -9,22 +9,31 @@ import { titleOf, toneOf } from "./status.ts";
 
 const EVENTS_SHOWN = 30;
 
-export function inspectPage(store: WatchdogStore, session: WatchedSession, query: string, now: number): Page {
+/** The target that was typed, or what to say instead. */
+export function findTarget(
+  store: WatchdogStore,
+  session: WatchedSession,
+  query: string,
+  usage: string,
+): { ok: true; handle: number; target: TargetSummary } | { ok: false; page: Page } {
+  const wrong = (text: string) => ({ ok: false as const, page: [{ text, tone: "error" as const }] });
   const name = query.trim();
-  if (name === "") {
-    return [{ text: `Usage: /watchdog inspect <target>. ${known(store, session)}`, tone: "error" }];
-  }
+  if (name === "") return wrong(`Usage: ${usage}. ${known(store, session)}`);
+  const shown = oneLine(name, 80);
   const found = store.resolve(name, session.rootId);
   if (!found.ok) {
-    const shown = oneLine(name, 80);
-    if (found.reason === "unknown") {
-      return [{ text: `No target "${shown}". ${known(store, session)}`, tone: "error" }];
-    }
+    if (found.reason === "unknown") return wrong(`No target "${shown}". ${known(store, session)}`);
     const candidates = found.candidates.slice(0, 8).map((id) => oneLine(id, 80));
-    return [{ text: `"${shown}" is ambiguous: ${candidates.join(", ")}`, tone: "error" }];
+    return wrong(`"${shown}" is ambiguous: ${candidates.join(", ")}`);
   }
   const target = store.target(found.handle);
-  if (target === null) return [{ text: `"${oneLine(name, 80)}" is no longer kept`, tone: "error" }];
+  return target === null ? wrong(`"${shown}" is no longer kept`) : { ok: true, handle: found.handle, target };
+}
+
+export function inspectPage(store: WatchdogStore, session: WatchedSession, query: string, now: number): Page {
+  const found = findTarget(store, session, query, "/watchdog inspect <target>");
+  if (!found.ok) return found.page;
+  const { target } = found;
   return [
     ...headLines(target, now),
     { text: "" },

@@ -12,9 +12,11 @@ import { completions, type Subcommand } from "./complete.ts";
 import { configPage, setPage } from "./config.ts";
 import { inspectPage } from "./inspect.ts";
 import { statusPage } from "./status.ts";
+import { steerPage } from "./steer.ts";
+import { stopPage } from "./stop.ts";
 
 interface Command extends Subcommand {
-  run(runtime: Runtime, session: WatchedSession, rest: string): Page;
+  run(runtime: Runtime, session: WatchedSession, rest: string): Page | Promise<Page>;
 }
 
 const status = (runtime: Runtime, session: WatchedSession): Page =>
@@ -54,6 +56,13 @@ export const subcommands: readonly Command[] = [
     description: "Recent events of a target and the verdict on it",
     run: (runtime, session, rest) => inspectPage(runtime.native.store, session, rest, now()),
   },
+  {
+    name: "steer",
+    args: "<target> [message]",
+    description: "Send a message to a sub-agent, by default the rescue message",
+    run: steerPage,
+  },
+  { name: "stop", args: "<target>", description: "End a sub-agent", run: stopPage },
 ];
 
 export function complete(runtime: Runtime, typed: string): AutocompleteItem[] | null {
@@ -78,6 +87,9 @@ export async function run(runtime: Runtime, args: string, ctx: ExtensionCommandC
     complain(runtime, ctx, `Unknown subcommand "${oneLine(name, 40)}".`, `Use /watchdog ${usages.join(" | ")}.`);
     return;
   }
-  answer(runtime, ctx, command.run(runtime, session, rest));
+  const page = await command.run(runtime, session, rest);
+  // A package may answer only after the session has ended; there is nobody to tell then.
+  if (runtime.session !== session) return;
+  answer(runtime, ctx, page);
   updateChip(runtime);
 }

@@ -3,7 +3,7 @@
 
 import { Type } from "typebox";
 import type { TargetSummary } from "../../index.js";
-import { hasEnded } from "../format.ts";
+import { unreachable } from "../reach.ts";
 import { cut, oneLine, plain, quoted } from "../sanitize.ts";
 import type { Delivery } from "../subagents/backend.ts";
 import { findTarget, nameOf, type Reply, type ToolScope, targetIdParameter, type WatchdogTool } from "./common.ts";
@@ -84,16 +84,11 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
 /** Why steering this target is out of the question, or undefined. */
 function refusalFor(target: TargetSummary, { session, main }: ToolScope): string | undefined {
   const config = (main ?? session).config;
-  if (target.id === target.rootId) return "the target is a main session, not a sub-agent";
-  if (target.id === session.id) return "an agent cannot steer itself";
-  if (config.alertMode === "main_only") {
+  const never = unreachable(target, session.id);
+  if (config.alertMode === "main_only" && target.id !== target.rootId && target.id !== session.id) {
     return "alertMode is main_only; the user allows steering with /watchdog set alertMode both";
   }
-  if (target.link !== "exact") {
-    return `the target is not identified beyond doubt (link: ${target.link ?? "none"}), so the message could reach another agent`;
-  }
-  if (hasEnded(target)) return `the target has ended (${target.status})`;
-  return undefined;
+  return never;
 }
 
 function told(delivery: Delivery, target: TargetSummary): Pick<Reply, "text" | "failed"> {
