@@ -6,8 +6,9 @@ import type { BackendConnection, Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import type { Host } from "./connection.ts";
 import { connectGotgenes } from "./gotgenes.ts";
+import { connectTintinweb } from "./tintinweb.ts";
 
-const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes];
+const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes, connectTintinweb];
 
 /**
  * Call it in a main session's `session_start`, when `runtime.session` is set, and dispose it in `session_shutdown`.

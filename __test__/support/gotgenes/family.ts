@@ -11,11 +11,33 @@ export const STAND_IN = fileURLToPath(new URL(".", import.meta.url));
 /** The replies of one child, given its request. */
 export type Child = (request: ModelRequest) => Reply | Promise<Reply>;
 
+/** How the main agent deals with its sub-agent package. */
+export interface Kit {
+  /** Directory to install. */
+  package: string;
+  /** The tool that starts an agent. */
+  tool: string;
+  /** Finds the agent id in the answer of that tool. */
+  started: RegExp;
+  /** Whether a message tells the main agent of that agent's end. */
+  tellsEnd(message: PiRecord["message"], agentId: string): boolean;
+}
+
+const STAND_IN_KIT: Kit = {
+  package: STAND_IN,
+  tool: "subagent",
+  started: /Agent (\S+) started/,
+  tellsEnd: (message, agentId) =>
+    message.customType === "subagent-notification" && message.details?.agentId === agentId,
+};
+
 export interface FamilyOptions extends Omit<LabOptions, "script"> {
   /** By name; a child is started by {@link Family.spawn} with its name. */
   children: Record<string, Child>;
   /** See `quirks.ts`. */
   quirks?: string;
+  /** Absent: the stand-in's. */
+  kit?: Kit;
 }
 
 /** What a tool call of the main agent came to. */
@@ -32,25 +54,27 @@ const TASK = "TASK ";
 export class Family {
   readonly lab: Lab;
   readonly pi: PiRpc;
+  readonly #kit: Kit;
   #calls = 0;
 
-  private constructor(lab: Lab, pi: PiRpc) {
+  private constructor(lab: Lab, pi: PiRpc, kit: Kit) {
     this.lab = lab;
     this.pi = pi;
+    this.#kit = kit;
   }
 
   static async open(scope: Parameters<typeof Lab.open>[0], options: FamilyOptions): Promise<Family> {
-    const { children, quirks, packages = [], env, ...rest } = options;
+    const { children, quirks, kit = STAND_IN_KIT, packages = [], env, ...rest } = options;
     const lab = await Lab.open(scope, {
       ...rest,
-      packages: [STAND_IN, ...packages],
+      packages: [kit.package, ...packages],
       env: { PI_SUBAGENTS_STAND_IN: quirks, ...env },
       script: (request) => {
         const child = request.prompt.startsWith(TASK) ? children[request.prompt.slice(TASK.length)] : undefined;
         return child ? child(request) : puppet(request);
       },
     });
-    return new Family(lab, await lab.rpc({ args: ["--no-session"] }));
+    return new Family(lab, await lab.rpc({ args: ["--no-session"] }), kit);
   }
 
   /** Lets the main agent call a tool; resolves when the call has ended. */
@@ -65,11 +89,11 @@ export class Family {
 
   /** Starts a child in the background; its agent id. */
   async spawn(child: string, args: Record<string, unknown> = {}): Promise<string> {
-    const { text } = await this.call("subagent", { ...this.task(child), run_in_background: true, ...args });
-    return /Agent (\S+) started/.exec(text)?.[1] ?? "";
+    const { text } = await this.call(this.#kit.tool, { ...this.task(child), run_in_background: true, ...args });
+    return this.#kit.started.exec(text)?.[1] ?? "";
   }
 
-  /** Arguments of a `subagent` call for a child. */
+  /** Arguments of a call that starts a child. */
   task(child: string): Record<string, unknown> {
     return { subagent_type: "Explore", description: `job of ${child}`, prompt: TASK + child };
   }
@@ -90,7 +114,8 @@ export class Family {
   /** A background agent's end, as the package tells the main agent. */
   async ended(agentId: string): Promise<string> {
     const message = await this.pi.waitFor(
-      (record) => record.type === "message_end" && record.message.details?.agentId === agentId && isNotice(record),
+      ({ type, message }) =>
+        type === "message_end" && message.role === "custom" && this.#kit.tellsEnd(message, agentId),
       `the end of ${agentId}`,
     );
     return textOf(message.message);
@@ -153,8 +178,4 @@ function puppet(request: ModelRequest): Reply {
   const { prompt, turn } = phase(request);
   if (!prompt.startsWith(CALL) || turn > 0) return { text: "Noted." };
   return { toolCalls: [JSON.parse(prompt.slice(CALL.length))] };
-}
-
-function isNotice({ message }: PiRecord): boolean {
-  return message.role === "custom" && message.customType === "subagent-notification";
 }

@@ -1,0 +1,104 @@
+// The manager that @tintinweb/pi-subagents publishes, read with distrust: its package cannot be imported, so every field
+// is checked here and nowhere else. Knows no bus and no store.
+
+import type { SubagentRecord } from "./backend.ts";
+
+export const PACKAGE = "@tintinweb/pi-subagents";
+
+const SLOT = Symbol.for("pi-subagents:manager");
+
+export type Status = SubagentRecord["status"];
+
+const STATUSES: ReadonlySet<string> = new Set<Status>([
+  "queued",
+  "running",
+  "completed",
+  "steered",
+  "aborted",
+  "stopped",
+  "error",
+]);
+
+/** What is used of an agent's session; every call may throw. */
+export interface AgentSession {
+  readonly sessionId: string;
+  steer(message: string): Promise<unknown>;
+}
+
+export interface AgentRecord {
+  id: string;
+  type: string;
+  description: string;
+  status: Status;
+  toolUses: number;
+  startedAt?: number;
+  completedAt?: number;
+  /** Whether the agent answered anything. */
+  answered: boolean;
+  error?: string;
+  /** Present as soon as the session is bound, which is before its first prompt. */
+  session?: AgentSession;
+}
+
+/** What is used of the manager. Only the main session's is published; a child leaves the slot as it is. */
+export interface Manager {
+  getRecord(id: string): unknown;
+}
+
+/** The manager in the slot; `"unknown"` when something else is there. */
+export function publishedManager(): Manager | "unknown" | undefined {
+  const value: unknown = Reflect.get(globalThis, SLOT);
+  if (value === undefined || value === null) return undefined;
+  return isObject(value) && typeof value.getRecord === "function" ? (value as unknown as Manager) : "unknown";
+}
+
+/** `"unknown"` when there is a record and it cannot be read. */
+export function readRecord(manager: Manager, id: string): AgentRecord | "unknown" | undefined {
+  const value = manager.getRecord(id);
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value) || value.id !== id) return "unknown";
+  const status = text(value, "status");
+  if (!STATUSES.has(status)) return "unknown";
+  const session = readSession(value.session);
+  if (session === "unknown") return "unknown";
+  const startedAt = time(value, "startedAt");
+  const completedAt = time(value, "completedAt");
+  const error = text(value, "error");
+  return {
+    id,
+    type: text(value, "type"),
+    description: text(value, "description"),
+    status: status as Status,
+    toolUses: time(value, "toolUses") ?? 0,
+    answered: text(value, "result").trim() !== "",
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(completedAt === undefined ? {} : { completedAt }),
+    ...(error === "" ? {} : { error }),
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+function readSession(value: unknown): AgentSession | "unknown" | undefined {
+  if (value === undefined || value === null) return undefined;
+  const known = isObject(value) && typeof value.sessionId === "string" && value.sessionId !== "";
+  return known && typeof value.steer === "function" ? (value as unknown as AgentSession) : "unknown";
+}
+
+export function hasEnded(status: Status): boolean {
+  return status !== "queued" && status !== "running";
+}
+
+/** A string field of a foreign object, `""` when there is none. */
+export function text(from: unknown, field: string): string {
+  const value = isObject(from) ? from[field] : undefined;
+  return typeof value === "string" ? value : "";
+}
+
+function time(from: Record<string, unknown>, field: string): number | undefined {
+  const value = from[field];
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
