@@ -47,7 +47,7 @@ function connect() {
   const bus = createEventBus();
   const written: string[] = [];
   const told: string[] = [];
-  const handlers = new Map<string, () => unknown>();
+  const handlers = new Set<{ event: string; handle: () => unknown }>();
   const names = new Map<number, string>();
   const store: Partial<WatchdogStore> = {
     open: (id, _at, info) => {
@@ -69,8 +69,9 @@ function connect() {
   const pi = {
     events: bus,
     on: (event: string, handler: () => unknown) => {
-      handlers.set(event, handler);
-      return () => handlers.delete(event);
+      const entry = { event, handle: handler };
+      handlers.add(entry);
+      return () => handlers.delete(entry);
     },
   } as unknown as ExtensionAPI;
   const connection = connectBackends({ pi, session, native: { store } } as unknown as Runtime);
@@ -81,7 +82,9 @@ function connect() {
     await Promise.resolve();
     emit("child:session-created", { sessionId, parentSessionId: "main" });
   };
-  const piEvent = (event: string) => handlers.get(event)?.();
+  const piEvent = (event: string) => {
+    for (const entry of handlers) if (entry.event === event) entry.handle();
+  };
   return { connection, session, emit, run, piEvent, written, told, handlers };
 }
 

@@ -64,8 +64,11 @@ export function connectTintinweb(host: Host): BackendConnection {
   function find(): void {
     if (manager) return;
     const published = publishedManager();
-    if (published === "unknown") return doubtPackage("its manager has no getRecord()");
-    if (!published) return;
+    if (published === undefined) return;
+    if (published === "unknown") {
+      doubtPackage("its manager has no getRecord()");
+      return;
+    }
     manager = published;
     unusable = undefined;
     running = new AsyncLocalStorage();
@@ -167,10 +170,13 @@ export function connectTintinweb(host: Host): BackendConnection {
 
   function link(agent: Agent, sessionId: string): void {
     if (agent.sessionId === sessionId) return;
-    if (roster.linkExact(agent, sessionId)) return chronicle.open(agent, sessionId);
-    // The context told of another session than the record: then neither is to be trusted.
-    agent.link = "inferred";
-    chronicle.relink(agent);
+    if (roster.linkExact(agent, sessionId)) {
+      chronicle.open(agent, sessionId);
+    } else {
+      // The context told of another session than the record: then neither is to be trusted.
+      agent.link = "inferred";
+      chronicle.relink(agent);
+    }
   }
 
   function finish(agent: Agent, status: Status, summary: string, bad = true): void {
@@ -199,8 +205,11 @@ export function connectTintinweb(host: Host): BackendConnection {
   function addressee(agentId: string): { agent: Agent; record: AgentRecord } | Delivery {
     if (disposed) return refused("the main session has ended");
     const record = attempt(() => recordOf(agentId));
-    const agent = record && agentOf(record);
-    if (!record || !agent) return { outcome: "unknown_target", reason: `${PACKAGE} has no agent ${agentId}` };
+    if (!record) {
+      if (roster.get(agentId)?.ended) return refused("the agent has ended and the package has forgotten it");
+      return { outcome: "unknown_target", reason: `${PACKAGE} has no agent ${agentId}` };
+    }
+    const agent = agentOf(record);
     attempt(() => settle(agent, record));
     if (hasEnded(record.status)) return refused(`the agent has ended (${record.status})`);
     return { agent, record };
@@ -268,7 +277,8 @@ export function connectTintinweb(host: Host): BackendConnection {
   return { child, report, dispose };
 }
 
-const NOT_EXACT = "the agent's session is not known beyond doubt: its record names another one than the call that began it";
+const NOT_EXACT =
+  "the agent's session is not known beyond doubt: its record names another one than the call that began it";
 
 function refused(reason: string): Delivery {
   return { outcome: "refused", reason };

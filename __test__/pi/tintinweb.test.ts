@@ -1,0 +1,272 @@
+// The npm package @tintinweb/pi-subagents on real Pi: children are real sessions in Pi's process that load the watchdog
+// as a user's would. What the watchdog does to a child is read from the child's own model requests.
+
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
+import { bash, call, RESCUE, rescued, rescues } from "../support/scripts.ts";
+import { TINTINWEB } from "../support/tintinweb/kit.ts";
+
+const PACKAGE = "@tintinweb/pi-subagents";
+const PROBE = fileURLToPath(new URL("../support/tintinweb/probe.ts", import.meta.url));
+const files = {
+  "src.txt": "TOKEN\n",
+  // Else the ends of agents that started together are told together, 30 s late.
+  ".pi/subagents.json": JSON.stringify({ defaultJoinMode: "async" }),
+};
+const GREP = "grep -n TOKEN src.txt";
+
+/** Does the same again and again: until it is rescued, or `bound` times. */
+const looping =
+  (bound: number): Child =>
+  (request) =>
+    rescued(request) || request.turn >= bound ? { text: "I stop here." } : bash(GREP);
+
+/** Two different steps, each when the test opens its gate; then an answer. */
+const working =
+  (name: string, gates: Gates): Child =>
+  async ({ turn }) => {
+    if (turn < 2) {
+      await gates.pass(`${name}${turn}`);
+      return bash(`echo ${name} step ${turn}`);
+    }
+    await gates.pass(`${name}-end`);
+    return { text: `${name} is done` };
+  };
+
+const open = (t: TestContext, options: FamilyOptions) =>
+  Family.open(t, {
+    files,
+    kit: TINTINWEB,
+    settings: { extensions: [PROBE] },
+    ...options,
+    config: { rescueMessage: RESCUE, ...(options.config as object) },
+  });
+
+const endsInOrder = async ({ pi }: Family) => {
+  assert.deepEqual(await pi.close(), { code: 0, signal: null });
+  assert.doesNotMatch(pi.stderr, /stale|Event handler error|panick/);
+};
+
+test("of two children at once the looping one is named, main_only sends it nothing, and the other completes", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates), b: looping(6) } });
+  const a = await family.spawn("a");
+  await family.asks("a");
+  const b = await family.spawn("b");
+  await family.ended(b);
+  gates.open("a0", "a1", "a-end");
+  await family.ended(a);
+
+  const alert = await family.alert("job of b");
+  const targets = await family.targets();
+  assert.ok(alert.includes(`Target: job of b (${targets.get("job of b").id})`), alert);
+  assert.ok(alert.includes(GREP), alert);
+  assert.ok(
+    family.alerts().every((text) => text.includes("job of b")),
+    "no other child is named",
+  );
+  for (const [child, id] of [
+    ["a", a],
+    ["b", b],
+  ]) {
+    const target = targets.get(`job of ${child}`);
+    assert.equal(target.status, "completed");
+    assert.equal(target.link, "exact");
+    assert.deepEqual(target.aliases, [id]);
+    assert.equal(target.agentType, "Explore");
+    assert.equal(rescues(family.requestsOf(child ?? "").at(-1)), 0);
+  }
+  const inspected = await family.command(`/watchdog inspect ${b}`);
+  assert.match(inspected, /subagent_created[^\n]*Explore: job of b\n[^\n]*subagent_started/);
+  assert.match(inspected, /subagent_completed[^\n]*completed after 6 tool uses/);
+  assert.ok(!(await family.command(`/watchdog inspect ${a}`)).includes(GREP));
+  assert.ok((await family.command("/watchdog status")).includes(PACKAGE));
+  await endsInOrder(family);
+});
+
+test("with both, the rescue is in the looping child's next model request, once, and in no other's", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: looping(12) },
+  });
+  const a = await family.spawn("a");
+  gates.open("a0");
+  await family.asks("a", 1);
+  const b = await family.spawn("b");
+  assert.match(await family.ended(b), /I stop here/);
+  gates.open("a1", "a-end");
+  await family.ended(a);
+
+  assert.deepEqual(family.requestsOf("b").map(rescues), [0, 0, 0, 1], "after the third equal result");
+  assert.equal(rescues(family.requestsOf("a").at(-1)), 0);
+  await family.alert("job of b");
+  assert.match(await family.command(`/watchdog inspect ${b}`), /subagent_steered/);
+  await endsInOrder(family);
+});
+
+test("steering by the tool reaches exactly the named agent, by agent id or session id", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: working("b", gates) },
+  });
+  const a = await family.spawn("a");
+  const b = await family.spawn("b");
+  await family.asks("a");
+  await family.asks("b");
+  const bySession = (await family.targets()).get("job of b").id;
+
+  const one = await family.call("watchdog_steer_subagent", { targetId: a, message: "ONE", dryRun: false });
+  assert.equal(one.data.outcome, "queued", one.text);
+  const two = await family.call("watchdog_steer_subagent", { targetId: bySession, message: "TWO", dryRun: false });
+  assert.equal(two.data.outcome, "queued", two.text);
+  gates.open("b0", "a0");
+  assert.deepEqual((await family.asks("a", 1)).newUserTexts, ["ONE"]);
+  assert.deepEqual((await family.asks("b", 1)).newUserTexts, ["TWO"]);
+
+  gates.open("a1", "a-end", "b1", "b-end");
+  await family.ended(a);
+  await family.ended(b);
+  const late = await family.call("watchdog_steer_subagent", { targetId: a, message: "LATE", dryRun: false });
+  assert.equal(late.isError, true);
+  assert.match(late.text, /has ended \(completed\)/);
+  await endsInOrder(family);
+});
+
+test("stop ends the named child as the package's own `stopped`, and the other is untouched", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates), b: () => bash(`${GREP}; sleep 600`) } });
+  const a = await family.spawn("a");
+  const b = await family.spawn("b");
+  await family.asks("a");
+  await family.asks("b");
+  const target = (await family.targets()).get("job of b");
+
+  assert.match(await family.command(`/probe-stop ${target.id}`), /"outcome":"delivered"/);
+  assert.match(await family.ended(b), /<status>Stopped<\/status>/);
+  gates.open("a0", "a1", "a-end");
+  assert.match(await family.ended(a), /a is done/);
+  const after = await family.targets();
+  assert.equal(after.get("job of b").status, "stopped");
+  assert.equal(after.get("job of a").status, "completed");
+  assert.match(await family.command(`/watchdog inspect ${b}`), /subagent_failed[^\n]*stopped after/);
+  assert.match(await family.command(`/probe-stop ${target.id}`), /"outcome":"refused"[^\n]*has ended \(stopped\)/);
+  await endsInOrder(family);
+});
+
+test("a child whose provider fails ends as the package's `error`, with the reason", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    children: { a: () => ({ error: { status: 400, message: "no such model" } }), b: working("b", gates) },
+  });
+  const b = await family.spawn("b");
+  const a = await family.spawn("a");
+  await family.ended(a);
+  gates.open("b0", "b1", "b-end");
+  await family.ended(b);
+  const targets = await family.targets();
+  assert.equal(targets.get("job of a").status, "error");
+  assert.equal(targets.get("job of b").status, "completed");
+  assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_failed[^\n]*no such model/);
+  await endsInOrder(family);
+});
+
+test("a foreground child that loops is found while its call runs, and a resumed one is watched again", async (t) => {
+  const family = await open(t, {
+    children: {
+      a: (request) => {
+        const resumed = request.messages.some(({ text }) => text === "again");
+        const turn = resumed ? request.turn - 2 : request.turn;
+        if (!resumed && turn === 0) return bash("echo first");
+        return resumed && turn < 4 ? bash(GREP) : { text: "done" };
+      },
+    },
+  });
+  await family.call("Agent", family.task("a"));
+  const target = (await family.targets()).get("job of a");
+  const [id] = target.aliases;
+  assert.equal(target.status, "completed");
+  assert.deepEqual(family.alerts(), []);
+
+  await family.call("Agent", { ...family.task("a"), prompt: "again", resume: id });
+  const alert = await family.alert("job of a");
+  assert.ok(alert.includes(GREP), alert);
+  const resumed = (await family.targets()).get("job of a");
+  assert.equal(resumed.id, target.id);
+  assert.equal(resumed.status, "completed");
+  assert.equal(resumed.toolCallCount, 5);
+  assert.match(await family.command(`/watchdog inspect ${id}`), /subagent_started[^\n]*resumed/);
+  await endsInOrder(family);
+});
+
+test("an agent that waits in the package's queue is linked when its turn comes", async (t) => {
+  const gates = new Gates();
+  const names = ["a", "b", "c", "d", "e"];
+  const family = await open(t, {
+    children: Object.fromEntries(names.map((name) => [name, working(name, gates)])),
+  });
+  const ids: string[] = [];
+  for (const name of names) ids.push(await family.spawn(name));
+  for (const name of names) gates.open(`${name}0`, `${name}1`, `${name}-end`);
+  for (const id of ids) await family.ended(id);
+  const targets = await family.targets();
+  for (const [index, name] of names.entries()) {
+    assert.equal(targets.get(`job of ${name}`).link, "exact");
+    assert.deepEqual(targets.get(`job of ${name}`).aliases, [ids[index]]);
+    assert.equal(targets.get(`job of ${name}`).toolCallCount, 2);
+  }
+  await endsInOrder(family);
+});
+
+test("an agent that an agent started hangs under it, and its loop is told in the main session", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    children: {
+      a: async ({ turn }) => {
+        if (turn === 0) return { toolCalls: [call("nest", { prompt: "TASK b", description: "job of b" })] };
+        await gates.pass("a-end");
+        return { text: "a is done" };
+      },
+      b: looping(6),
+    },
+  });
+  const a = await family.spawn("a");
+  const alert = await family.alert("grep -n TOKEN");
+  const targets = await family.targets();
+  const parent = targets.get("job of a");
+  const nested = [...targets.values()].find(({ parentId }) => parentId === parent.id);
+  assert.ok(nested, JSON.stringify([...targets.values()]));
+  assert.ok(alert.includes(nested.id), alert);
+  gates.open("a-end");
+  await family.ended(a);
+  await endsInOrder(family);
+});
+
+test("the main session ends in order while its children run", async (t) => {
+  const family = await open(t, {
+    config: { alertMode: "both" },
+    children: { a: () => ({ text: "so far", hang: true }), b: () => bash("sleep 600"), c: looping(500) },
+  });
+  for (const child of ["a", "b", "c"]) await family.spawn(child);
+  await family.asks("a");
+  await family.alert("job of c");
+  await endsInOrder(family);
+});
+
+test("a new main session starts with none of the old one's children, and finds the package again", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  await family.spawn("a");
+  await family.asks("a");
+  await family.pi.send({ type: "new_session" });
+  assert.deepEqual([...(await family.targets()).keys()], ["main"]);
+  const b = await family.spawn("b");
+  gates.open("b0", "b1", "b-end");
+  await family.ended(b);
+  assert.equal((await family.targets()).get("job of b").link, "exact");
+  assert.equal((await family.targets()).get("job of b").status, "completed");
+  await endsInOrder(family);
+});
