@@ -557,6 +557,8 @@ export interface WatchdogStore {
   configure(handle: number, config: WatchdogConfig): void;
   /** The target has ended; nothing more is alerted for it. */
   end(handle: number, at: number, status: TargetStatus): void;
+  /** The target turned out to be another's double: it goes, with its names and all that was counted for it. */
+  discard(handle: number): void;
 
   // The hot path: one call per event, a number back ({@link Signal}).
   observeUser(handle: number, at: number, text: string, synthetic: boolean): number;

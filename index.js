@@ -182,6 +182,7 @@ export const store = Object.freeze({
   alias: native.aliasTarget,
   configure: (handle, config) => native.configureTarget(handle, configText(config)),
   end: native.endTarget,
+  discard: native.discardTarget,
 
   observeUser: native.observeUser,
   observeAssistant: native.observeAssistant,

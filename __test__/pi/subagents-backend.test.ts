@@ -47,7 +47,7 @@ function connect() {
   const bus = createEventBus();
   const written: string[] = [];
   const told: string[] = [];
-  const handlers = new Set<{ event: string; handle: () => unknown }>();
+  const handlers = new Set<{ event: string; handle: (event: object) => unknown }>();
   const names = new Map<number, string>();
   const store: Partial<WatchdogStore> = {
     open: (id, _at, info) => {
@@ -83,7 +83,7 @@ function connect() {
     emit("child:session-created", { sessionId, parentSessionId: "main" });
   };
   const piEvent = (event: string) => {
-    for (const entry of handlers) if (entry.event === event) entry.handle();
+    for (const entry of handlers) if (entry.event === event) entry.handle({});
   };
   return { connection, session, emit, run, piEvent, written, told, handlers };
 }

@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Value } from "typebox/value";
 import { watchdogTools } from "../../extension/tools.ts";
-import { type Child, Family, type FamilyOptions, Gates, type Outcome } from "../support/gotgenes/family.ts";
+import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
 import { Lab, tmuxMissing } from "../support/pi.ts";
+import type { Outcome } from "../support/puppet.ts";
 import { bash, call, RESCUE, rescues, textOf } from "../support/scripts.ts";
 
 const files = { "list.txt": "one\ntwo\n" };

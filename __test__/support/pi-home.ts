@@ -116,13 +116,18 @@ export class PiHome {
   }
 }
 
-/** Pi's command line, as npm would link it. `PI_UNDER_TEST`: package directory of another version. */
-export function piCli(): string {
+/** Directory of Pi's package. `PI_UNDER_TEST`: that of another version. */
+export function piPackage(): string {
   // Absolute: Pi is started in another directory than this process.
-  const directory = resolve(
+  return resolve(
     process.env.PI_UNDER_TEST ??
       join(dirname(fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"))), ".."),
   );
+}
+
+/** Pi's command line, as npm would link it. */
+export function piCli(): string {
+  const directory = piPackage();
   const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { bin: { pi: string } };
   return join(directory, manifest.bin.pi);
 }

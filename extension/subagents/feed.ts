@@ -112,6 +112,12 @@ export class Feed {
     });
   }
 
+  /** What was spent beyond the usage of the messages. */
+  spent(usage: unknown): void {
+    this.#time(Number.NaN);
+    this.#signal(this.#usage(usage));
+  }
+
   /** The agent rests: whatever is still open now will never end. */
   settled(aborted = false): void {
     if (!this.#working) return;

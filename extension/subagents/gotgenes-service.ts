@@ -2,6 +2,7 @@
 // is checked here and nowhere else. Knows no bus and no store.
 
 import type { SubagentRecord } from "./backend.ts";
+import { number, text } from "./foreign.ts";
 
 export const PACKAGE = "@gotgenes/pi-subagents";
 
@@ -68,29 +69,18 @@ function parseRecord(value: unknown): AgentRecord | undefined {
   const id = text(value, "id");
   const status = text(value, "status");
   if (id === "" || !STATUSES.has(status)) return undefined;
-  const startedAt = time(value, "startedAt");
-  const completedAt = time(value, "completedAt");
+  const startedAt = number(value, "startedAt");
+  const completedAt = number(value, "completedAt");
   const error = text(value, "error");
   return {
     id,
     type: text(value, "type"),
     description: text(value, "description"),
     status: status as Status,
-    toolUses: time(value, "toolUses") ?? 0,
+    toolUses: number(value, "toolUses") ?? 0,
     answered: text(value, "result").trim() !== "",
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(error === "" ? {} : { error }),
   };
-}
-
-/** A string field of a foreign object, `""` when there is none. */
-export function text(from: unknown, field: string): string {
-  const value = typeof from === "object" && from !== null ? Reflect.get(from, field) : undefined;
-  return typeof value === "string" ? value : "";
-}
-
-function time(from: unknown, field: string): number | undefined {
-  const value = typeof from === "object" && from !== null ? Reflect.get(from, field) : undefined;
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

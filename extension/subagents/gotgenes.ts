@@ -10,6 +10,7 @@ import type { BackendConnection, ChildLink } from "../runtime.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
+import { text } from "./foreign.ts";
 import {
   type AgentRecord,
   hasEnded,
@@ -19,7 +20,6 @@ import {
   readRecords,
   type Service,
   type Status,
-  text,
 } from "./gotgenes-service.ts";
 import { type Agent, Roster } from "./roster.ts";
 

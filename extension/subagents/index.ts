@@ -5,10 +5,11 @@ import { now } from "../clock.ts";
 import type { BackendConnection, Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import type { Host } from "./connection.ts";
+import { connectExample } from "./example.ts";
 import { connectGotgenes } from "./gotgenes.ts";
 import { connectTintinweb } from "./tintinweb.ts";
 
-const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes, connectTintinweb];
+const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes, connectTintinweb, connectExample];
 
 /**
  * Call it in a main session's `session_start`, when `runtime.session` is set, and dispose it in `session_shutdown`.

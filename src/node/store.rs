@@ -105,6 +105,11 @@ pub fn end_target(handle: u32, at: f64, status: Text) -> Result<()> {
     Ok(())
 }
 
+#[napi(catch_unwind)]
+pub fn discard_target(handle: u32) {
+    Store::with_global(|store| store.discard(handle));
+}
+
 #[napi(catch_unwind, ts_args_type = "handle: number, at: number, type: string, summary: string")]
 pub fn note_event(handle: u32, at: f64, kind: Text, summary: Text) -> Result<()> {
     with_texts([kind, summary], |[kind, summary]| {

@@ -146,6 +146,12 @@ impl Store {
         }
     }
 
+    /// The target turned out to be another's double: it goes with all that was counted for it.
+    pub fn discard(&mut self, handle: Handle) {
+        self.finished.retain(|&other| other != handle);
+        self.evict(handle);
+    }
+
     /// Sessions that end without a word are never ended here: beyond the bound the one that was silent longest goes.
     fn evict_longest_silent(&mut self) {
         let silent = self
@@ -157,8 +163,7 @@ impl Store {
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, handle)) = silent {
-            self.finished.retain(|&other| other != handle);
-            self.evict(handle);
+            self.discard(handle);
         }
     }
 
@@ -391,6 +396,22 @@ mod tests {
         }
         assert!(store.take_notice(handle, 9000.0).unwrap().over);
         assert!(store.take_notice(handle, 9000.0).is_none());
+    }
+
+    #[test]
+    fn a_discarded_target_leaves_nothing_behind_and_its_handle_meets_nothing() {
+        let mut store = Store::default();
+        let handle = store.open("double", 0.0, Info::default(), config());
+        store.alias(handle, "agent");
+        store.end(handle, 1.0, "completed");
+        store.discard(handle);
+        store.discard(handle);
+        assert_eq!(store.resolve("double", None), Err(Unresolved::Unknown));
+        assert_eq!(store.resolve("agent", None), Err(Unresolved::Unknown));
+        assert!(store.targets(None, true).is_empty());
+        let other = store.open("another", 0.0, Info::default(), config());
+        store.discard(handle);
+        assert!(store.get(other).is_some(), "its place is another's now");
     }
 
     #[test]

@@ -1,9 +1,10 @@
-// A main session as a puppet, and scripted children: a test calls the main agent's tools one by one, and decides when
-// each child goes on. Real Pi, real child sessions, the stand-in package. No assertions.
+// A main session as a puppet, and scripted children of the stand-in package: a test decides when each child goes on.
+// Real Pi, real child sessions. No assertions.
 
 import { fileURLToPath } from "node:url";
-import { Lab, type LabOptions, type ModelRequest, type PiRecord, type PiRpc, type Reply } from "../pi.ts";
-import { phase, textOf } from "../scripts.ts";
+import type { Lab, LabOptions, ModelRequest, PiRecord, PiRpc, Reply } from "../pi.ts";
+import { Puppet } from "../puppet.ts";
+import { textOf } from "../scripts.ts";
 
 /** Directory of the stand-in, to be installed as a package. */
 export const STAND_IN = fileURLToPath(new URL(".", import.meta.url));
@@ -40,51 +41,26 @@ export interface FamilyOptions extends Omit<LabOptions, "script"> {
   kit?: Kit;
 }
 
-/** What a tool call of the main agent came to. */
-export interface Outcome {
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: every tool has its own data, tests read single fields
-  data: any;
-  isError: boolean;
-}
-
-const CALL = "CALL ";
 const TASK = "TASK ";
 
-export class Family {
-  readonly lab: Lab;
-  readonly pi: PiRpc;
+export class Family extends Puppet {
   readonly #kit: Kit;
-  #calls = 0;
 
   private constructor(lab: Lab, pi: PiRpc, kit: Kit) {
-    this.lab = lab;
-    this.pi = pi;
+    super(lab, pi);
     this.#kit = kit;
   }
 
   static async open(scope: Parameters<typeof Lab.open>[0], options: FamilyOptions): Promise<Family> {
     const { children, quirks, kit = STAND_IN_KIT, packages = [], env, ...rest } = options;
-    const lab = await Lab.open(scope, {
+    const [lab, pi] = await Puppet.start(scope, {
       ...rest,
       packages: [kit.package, ...packages],
       env: { PI_SUBAGENTS_STAND_IN: quirks, ...env },
-      script: (request) => {
-        const child = request.prompt.startsWith(TASK) ? children[request.prompt.slice(TASK.length)] : undefined;
-        return child ? child(request) : puppet(request);
-      },
+      child: (request) =>
+        request.prompt.startsWith(TASK) ? children[request.prompt.slice(TASK.length)]?.(request) : undefined,
     });
-    return new Family(lab, await lab.rpc({ args: ["--no-session"] }), kit);
-  }
-
-  /** Lets the main agent call a tool; resolves when the call has ended. */
-  async call(name: string, args: Record<string, unknown> = {}): Promise<Outcome> {
-    const id = `call${++this.#calls}`;
-    const message = CALL + JSON.stringify({ id, name, args });
-    await this.pi.send({ type: "prompt", message, streamingBehavior: "followUp" });
-    const fits = (record: PiRecord) => record.type === "tool_execution_end" && record.toolCallId === id;
-    const { result, isError } = await this.pi.waitFor(fits, `the end of ${name}`);
-    return { text: textOf(result), data: result.structuredContent, isError };
+    return new Family(lab, pi, kit);
   }
 
   /** Starts a child in the background; its agent id. */
@@ -120,35 +96,6 @@ export class Family {
     );
     return textOf(message.message);
   }
-
-  /** Texts of the alerts in the main session so far. */
-  alerts(): string[] {
-    return this.pi.customMessages("watchdog-alert").map(textOf);
-  }
-
-  /** The first alert, past or coming, that contains the text. */
-  async alert(part: string): Promise<string> {
-    const fits = ({ type, message }: PiRecord) =>
-      type === "message_end" && message.customType === "watchdog-alert" && textOf(message).includes(part);
-    return textOf((await this.pi.waitFor(fits, `an alert with ${part}`)).message);
-  }
-
-  /** A slash command; resolves with what it answered in the session or by notification. */
-  async command(text: string): Promise<string> {
-    const from = this.pi.records.length;
-    await this.pi.send({ type: "prompt", message: text });
-    return this.pi.records
-      .slice(from)
-      .map((record) => (record.type === "message_end" ? textOf(record.message) : String(record.message ?? "")))
-      .join("\n");
-  }
-
-  /** The targets of the tree, by name. */
-  // biome-ignore lint/suspicious/noExplicitAny: as in Outcome
-  async targets(): Promise<Map<string, any>> {
-    const { data } = await this.call("watchdog_list_targets", { includeCompleted: true });
-    return new Map(data.targets.map((target: { name: string }) => [target.name, target]));
-  }
 }
 
 /** Promises by name that a test resolves: a child that awaits one goes on when the test says so. */
@@ -171,11 +118,4 @@ export class Gates {
   open(...names: string[]): void {
     for (const name of names) this.#of(name).open();
   }
-}
-
-/** Calls what the latest prompt says, then rests. */
-function puppet(request: ModelRequest): Reply {
-  const { prompt, turn } = phase(request);
-  if (!prompt.startsWith(CALL) || turn > 0) return { text: "Noted." };
-  return { toolCalls: [JSON.parse(prompt.slice(CALL.length))] };
 }
