@@ -36,7 +36,7 @@ export class Chronicle {
 
   note(agent: Agent, type: WatchdogEventType, summary: string): void {
     const note = { at: this.#now(), type, summary: oneLine(summary) };
-    const handle = this.#handleOf(agent);
+    const handle = this.handleOf(agent);
     if (handle !== undefined) this.#store.note(handle, note.at, note.type, note.summary);
     else if (!agent.ended) this.#waiting.set(agent, [...(this.#waiting.get(agent) ?? []), note]);
   }
@@ -52,7 +52,7 @@ export class Chronicle {
 
   /** The link is not what it was. */
   relink(agent: Agent): void {
-    const handle = this.#handleOf(agent);
+    const handle = this.handleOf(agent);
     if (handle !== undefined) this.#store.update(handle, { link: agent.link });
   }
 
@@ -76,7 +76,8 @@ export class Chronicle {
     this.#handles.delete(sessionId);
   }
 
-  #handleOf(agent: Agent): number | undefined {
+  /** The agent's target, as long as it runs. */
+  handleOf(agent: Agent): number | undefined {
     return agent.sessionId === undefined ? undefined : this.#handles.get(agent.sessionId);
   }
 

@@ -7,13 +7,17 @@
 // that goes on to create the session.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
+import { createTicker } from "../ticker.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
+import { isOpen, observeOutside } from "./outside.ts";
 import { type Agent, Roster } from "./roster.ts";
 import {
   type AgentRecord,
+  type AgentSession,
   hasEnded,
   type Manager,
   PACKAGE,
@@ -25,6 +29,8 @@ import {
 import { request } from "./tintinweb-rpc.ts";
 
 const STOP = "subagents:rpc:stop";
+/** Between the creation of a session and its first request to the model. */
+const SEEK_MS = 50;
 
 export function connectTintinweb(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
@@ -33,6 +39,12 @@ export function connectTintinweb(host: Host): BackendConnection {
   const offs: (() => void)[] = [];
   /** What the record of an agent last said; the package forgets ended ones. */
   const latest = new WeakMap<Agent, AgentRecord>();
+  /** Agents whose session was seen in their record. */
+  const sighted = new WeakSet<Agent>();
+  /** Agents whose session the extension is not loaded in, and how to stop listening to them. */
+  const outside = new Map<Agent, () => void>();
+  /** Nothing tells when an agent gets its session. One that loads the extension asks; others must be looked for. */
+  const seeker = createTicker(() => attempt(seek));
   let manager: Manager | undefined;
   /** Why the package cannot be met, though it is there. */
   let unusable: string | undefined;
@@ -120,7 +132,9 @@ export function connectTintinweb(host: Host): BackendConnection {
     const agent = record && agentOf(record);
     // An agent of another package must not be taken for the one that was started before it in the same call.
     running?.enterWith(agent);
-    if (agent) chronicle.note(agent, "subagent_started", describe(agent));
+    if (agent === undefined) return;
+    chronicle.note(agent, "subagent_started", describe(agent));
+    seeker.set(SEEK_MS);
   });
 
   onAgent("subagents:completed", settle);
@@ -149,13 +163,20 @@ export function connectTintinweb(host: Host): BackendConnection {
     pi.on("agent_settled", look),
   );
 
+  function seek(): void {
+    reconcile();
+    const wanting = roster.agents().some((agent) => latest.get(agent)?.status === "running" && !sighted.has(agent));
+    if (!wanting) seeker.set(0);
+  }
+
   function reconcile(): void {
     if (!manager) return;
+    for (const agent of outside.keys()) if (roster.get(agent.agentId) !== agent) leave(agent);
     for (const agent of roster.agents()) {
       const record = recordOf(agent.agentId);
       if (record) settle(agent, record);
       // The package disposes of the session together with the record, some minutes after the end.
-      else agent.disposed = true;
+      else leave(agent);
     }
   }
 
@@ -163,7 +184,10 @@ export function connectTintinweb(host: Host): BackendConnection {
   function settle(agent: Agent, record: AgentRecord): void {
     const { session: own, ...rest } = record;
     latest.set(agent, rest);
-    if (own) link(agent, own.sessionId);
+    if (own) {
+      link(agent, own.sessionId);
+      sight(agent, own);
+    }
     if (hasEnded(record.status)) finish(agent, record.status, ending(record), failed(record));
     else if (agent.ended && record.status === "running") reopen(agent);
   }
@@ -177,6 +201,21 @@ export function connectTintinweb(host: Host): BackendConnection {
       agent.link = "inferred";
       chronicle.relink(agent);
     }
+  }
+
+  /** The session is bound by now: an extension that is not there will not come. */
+  function sight(agent: Agent, own: AgentSession): void {
+    if (sighted.has(agent)) return;
+    sighted.add(agent);
+    const handle = chronicle.handleOf(agent);
+    if (agent.link !== "exact" || handle === undefined || findLive(own.sessionId) !== undefined || !isOpen(own)) return;
+    outside.set(agent, observeOutside(host, handle, own));
+  }
+
+  function leave(agent: Agent): void {
+    agent.disposed = true;
+    outside.get(agent)?.();
+    outside.delete(agent);
   }
 
   function finish(agent: Agent, status: Status, summary: string, bad = true): void {
@@ -263,6 +302,8 @@ export function connectTintinweb(host: Host): BackendConnection {
     attempt(reconcile);
     for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", "the main session has ended"));
     disposed = true;
+    seeker.set(0);
+    for (const agent of [...outside.keys()]) leave(agent);
     for (const off of offs.splice(0)) off();
     running?.disable();
     session.backends = session.backends.filter((other) => other !== backend);

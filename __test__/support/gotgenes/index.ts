@@ -20,7 +20,7 @@ export default function standIn(pi: ExtensionAPI): void {
   const publish = () => Reflect.set(globalThis, SERVICE_SLOT, manager);
 
   if (!quirks.lateSlot) publish();
-  registerTools(pi, manager, emit, (id) => consumed.add(id));
+  registerTools(quirks.oneTool ? firstTool(pi) : pi, manager, emit, (id) => consumed.add(id));
 
   pi.on("session_start", (_event, ctx) => {
     context = ctx;
@@ -54,4 +54,14 @@ export default function standIn(pi: ExtensionAPI): void {
       manager.disposeAgent(args.trim());
     },
   });
+}
+
+function firstTool(pi: ExtensionAPI): Pick<ExtensionAPI, "registerTool"> {
+  let registered = false;
+  return {
+    registerTool(tool) {
+      if (!registered) pi.registerTool(tool);
+      registered = true;
+    },
+  };
 }

@@ -10,6 +10,8 @@ export interface Quirks {
   deleteSlot: boolean;
   /** One agent at a time; the others queue. */
   serial: boolean;
+  /** Only the tool that starts agents: Pi does not load two packages whose tools have the same names. */
+  oneTool: boolean;
 }
 
 export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_STAND_IN): Quirks {
@@ -19,5 +21,6 @@ export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_S
     detached: asked.has("detached"),
     deleteSlot: asked.has("delete-slot"),
     serial: asked.has("serial"),
+    oneTool: asked.has("one-tool"),
   };
 }

@@ -16,7 +16,12 @@ export function describe(record: AgentRecord): string {
   return record.completedAt === undefined ? head : `${head}\n${record.result || "No output."}`;
 }
 
-export function registerTools(pi: ExtensionAPI, manager: Manager, emit: Emit, consumed: (id: string) => void): void {
+export function registerTools(
+  pi: Pick<ExtensionAPI, "registerTool">,
+  manager: Manager,
+  emit: Emit,
+  consumed: (id: string) => void,
+): void {
   pi.registerTool(
     defineTool({
       name: "subagent",

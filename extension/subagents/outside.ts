@@ -1,0 +1,147 @@
+// Observes a session of this process that the extension is not loaded in, from outside: by the session object that its
+// package shows. All of it is seen that the extension itself would see, but it cannot refuse a call there. Opens and ends
+// no target, and knows no package.
+
+import type {
+  AgentSettledEvent,
+  MessageEndEvent,
+  MessageStartEvent,
+  MessageUpdateEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+} from "@earendil-works/pi-coding-agent";
+import { now } from "../clock.ts";
+import { MessageObserver } from "../observe/messages.ts";
+import { RunObserver } from "../observe/run.ts";
+import { lifecycle, type Sink } from "../observe/sink.ts";
+import { ToolObserver } from "../observe/tools.ts";
+import { Turns } from "../observe/turns.ts";
+import { takeSteer } from "../root.ts";
+import { createTicker, tickEvery } from "../ticker.ts";
+import type { Host } from "./connection.ts";
+import { fedSink } from "./fed.ts";
+import { Feed } from "./feed.ts";
+
+/** What is used of a session; every call may throw. */
+export interface OpenSession {
+  readonly sessionId: string;
+  /** What was said before anybody listened. */
+  readonly messages: unknown;
+  subscribe(listener: (event: unknown) => void): unknown;
+}
+
+/** Whether a session object can be observed from outside. */
+export function isOpen(session: object): session is OpenSession {
+  return typeof Reflect.get(session, "subscribe") === "function";
+}
+
+/** The listener throws nothing into the session. Returns how to stop listening. */
+export function observeOutside(host: Host, handle: number, open: OpenSession): () => void {
+  const { session, fault } = host;
+  const sink = fedSink(host, handle);
+  const earlier = Array.isArray(open.messages) ? [...open.messages] : [];
+  const missed = new Missed(earlier);
+  new Feed(sink, { now, steered: (text) => takeSteer(open.sessionId, text) }).list(earlier);
+  const turns = new Turns(earlier.map((message) => ({ type: "message", message })));
+  const handlers = observers(sink, open.sessionId, turns);
+  const ticker = createTicker(() => attempt(() => sink.signal(sink.store.tick(handle, now()))));
+
+  function attempt(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      fault(`a sub-agent's session: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  function take(event: Event): void {
+    // The agent rests after this, perhaps for good.
+    if (event.type === "agent_settled") ticker.set(0);
+    else if (event.type === "agent_start") ticker.set(tickEvery(session.config.idleNoProgressSec));
+    if (session.config.enabled && !missed.has(event)) handlers.get(event.type)?.(event as never);
+  }
+
+  ticker.set(tickEvery(session.config.idleNoProgressSec));
+  const off = open.subscribe((event) => attempt(() => take(event as Event)));
+  return () => {
+    ticker.set(0);
+    if (typeof off === "function") attempt(() => off());
+  };
+}
+
+type Event = { type: string } & Record<string, unknown>;
+
+/** Which events are of messages that were there before; their events may still be on their way to listeners. */
+class Missed {
+  readonly #messages = new Set<string>();
+  readonly #calls = new Set<unknown>();
+  readonly #results = new Set<unknown>();
+
+  constructor(messages: readonly unknown[]) {
+    for (const message of messages) {
+      const { role, content, toolCallId } = fields(message);
+      this.#messages.add(keyOf(message));
+      if (role === "toolResult") this.#results.add(toolCallId);
+      if (role !== "assistant" || !Array.isArray(content)) continue;
+      for (const part of content) if (fields(part).type === "toolCall") this.#calls.add(fields(part).id);
+    }
+  }
+
+  has(event: Event): boolean {
+    switch (event.type) {
+      case "message_start":
+      case "message_end":
+        return this.#messages.has(keyOf(event.message));
+      case "tool_execution_start":
+        return this.#calls.has(event.toolCallId);
+      case "tool_execution_end":
+        return this.#results.has(event.toolCallId);
+      default:
+        return false;
+    }
+  }
+}
+
+function keyOf(message: unknown): string {
+  const { role, timestamp, toolCallId } = fields(message);
+  return `${role} ${timestamp} ${toolCallId}`;
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** By type of the session's event. Retries are told from the run, as they are inside. */
+function observers(sink: Sink, sessionId: string, turns: Turns): Map<string, (event: never) => void> {
+  const messages = new MessageObserver(sink, sessionId, turns, { answered() {}, writing() {}, person() {} });
+  const tools = new ToolObserver(sink, turns);
+  const run = new RunObserver(sink);
+  return new Map(
+    Object.entries({
+      message_start: (event: MessageStartEvent) => messages.start(event),
+      message_update: (event: MessageUpdateEvent) => messages.update(event),
+      message_end: (event: MessageEndEvent) => {
+        run.message(event);
+        messages.end(event);
+      },
+      tool_execution_start: (event: ToolExecutionStartEvent) => tools.start(event),
+      tool_execution_end: (event: ToolExecutionEndEvent) => tools.end(event),
+      agent_start: () => run.begin(),
+      agent_end: () => run.end(),
+      agent_settled: (event: AgentSettledEvent) => {
+        run.settled(event);
+        tools.settled();
+      },
+      compaction_start: ({ reason }: CompactionEvent) => lifecycle(sink, "compaction_start", { reason }),
+      compaction_end: ({ reason, aborted, errorMessage, result }: CompactionEvent) =>
+        lifecycle(sink, "compaction_end", { reason, aborted, errorMessage, tokensBefore: result?.tokensBefore }),
+    }),
+  );
+}
+
+type CompactionEvent = {
+  reason: string;
+  aborted?: boolean;
+  errorMessage?: string;
+  result?: { tokensBefore?: number };
+};
