@@ -11,7 +11,11 @@ export const RESCUE = "You are repeating yourself. Stop, sum up what you know, a
 /** The search that finds nothing: the name in the files is another one. */
 export const FRUITLESS = 'grep -rn "MAX_RETRIES" src';
 
+/** A type of the user's own, whose sessions are saved: by default the package keeps them in memory only. */
+const SCOUT = "---\ndescription: Looks things up\npersist_session: true\n---\nYou look things up in this repository.\n";
+
 export const FILES = {
+  ".pi/agents/scout.md": SCOUT,
   "src/client.ts": [
     'import { backoff } from "./backoff.ts";',
     "",
@@ -42,12 +46,12 @@ function main(request: ModelRequest): Reply {
   const usage = { input: 1800, output: 60, cacheRead: 900 * request.turn };
   if (request.turn === 0) {
     const args = {
-      subagent_type: "Explore",
+      subagent_type: "scout",
       description: "find the retry limit",
       prompt: CHILD_TASK,
       run_in_background: true,
     };
-    return { text: "That is a search. I give it to a sub-agent.", toolCalls: [{ name: "subagent", args }], usage };
+    return { text: "That is a search. I give it to a sub-agent.", toolCalls: [{ name: "Agent", args }], usage };
   }
   if (request.turn === 1) return { text: "The sub-agent is searching. I wait for it.", usage };
   const told = request.newUserTexts.some((text) => text.includes("[Watchdog Alert]"));

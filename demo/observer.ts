@@ -74,7 +74,7 @@ export class Observer {
   }
 
   #record(record: PiRecord): void {
-    if (record.type === "tool_execution_end" && record.toolName === "subagent" && record.isError === false) {
+    if (record.type === "tool_execution_end" && record.toolName === "Agent" && record.isError === false) {
       this.agentId = record.result.details.agentId;
       this.#screen.event("main", `started sub-agent ${this.agentId} in the background`);
       this.#checklist.tick("spawned", this.agentId);
@@ -88,7 +88,10 @@ export class Observer {
 
   #custom(message: PiRecord["message"]): void {
     const text = typeof message.content === "string" ? message.content : message.content[0].text;
-    if (message.customType === "subagent-notification") this.#screen.event("main", `hears: ${text}`);
+    if (message.customType === "subagent-notification") {
+      const { description, status, resultPreview } = message.details;
+      this.#screen.event("main", `hears that “${description}” has ended (${status}): ${resultPreview}`);
+    }
     if (message.customType !== "watchdog-alert" || !text.startsWith("[Watchdog Alert]")) return;
     this.#screen.event("watchdog", "finds the loop and tells the main session:");
     this.#screen.block(text, "watchdog");

@@ -2,7 +2,7 @@
 // what was recorded. Exit code 0 only if every step was seen. `--fast` leaves out the pauses that are for readers;
 // `--alert-mode main_only` shows the default, in which nobody speaks to the child: then not every step can be seen.
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { CleanupStack, deadline, Lab, type PiRecord, type PiRpc, REPOSITORY } from "../__test__/support/pi.ts";
@@ -15,6 +15,8 @@ import { Screen } from "./screen.ts";
 
 const PACE_MS = 1400;
 const LIMIT_MS = 120_000;
+/** From npm, as a user would install it. */
+const PACKAGE = join(REPOSITORY, "node_modules", "@tintinweb", "pi-subagents");
 
 const { values } = parseArgs({
   options: { fast: { type: "boolean", default: false }, "alert-mode": { type: "string", default: "both" } },
@@ -39,7 +41,7 @@ async function show(): Promise<void> {
   const lab = await Lab.open(stage, {
     script: actors(values.fast ? 0 : PACE_MS),
     files: FILES,
-    packages: [join(REPOSITORY, "__test__", "support", "gotgenes")],
+    packages: [PACKAGE],
     // By default children are only reported. `both` lets the watchdog speak to the child as well.
     config: { alertMode: values["alert-mode"], rescueMessage: RESCUE },
   });
@@ -67,7 +69,13 @@ async function status(pi: PiRpc): Promise<void> {
   const text = await ask(pi, "/watchdog status");
   screen.event("pi", "started in RPC mode on a scripted local model; /watchdog status says:");
   screen.block(text);
-  if (/gotgenes/.test(text) && !/no sub-agent package/.test(text)) checklist.tick("started", `native core ${version}`);
+  if (/@tintinweb\/pi-subagents/.test(text) && !/no sub-agent package/.test(text))
+    checklist.tick("started", `native core ${version}, ${packageName()}`);
+}
+
+function packageName(): string {
+  const manifest = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8"));
+  return `${manifest.name} ${manifest.version}`;
 }
 
 function cost({ notice }: Observer): void {
@@ -97,10 +105,10 @@ async function replayed(pi: PiRpc, { notice }: Observer): Promise<void> {
   }
 }
 
-/** The session file of the child: the stand-in saves children beside their main session. */
+/** The session file of the child, which is beside that of its main session. */
 async function recording(pi: PiRpc, sessionId: string): Promise<string> {
   const { sessionFile } = await pi.send({ type: "get_state" });
-  const directory = join(dirname(sessionFile), "tasks");
+  const directory = dirname(sessionFile);
   const name = readdirSync(directory).find((entry) => sessionId !== "" && basename(entry).includes(sessionId));
   if (name === undefined) throw new Error(`no session file of ${sessionId}`);
   return join(directory, name);

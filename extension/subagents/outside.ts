@@ -41,7 +41,7 @@ export function observeOutside(host: Host, handle: number, open: OpenSession): (
   const sink = fedSink(host, handle);
   const earlier = Array.isArray(open.messages) ? [...open.messages] : [];
   const missed = new Missed(earlier);
-  new Feed(sink, { now, steered: (text) => takeSteer(open.sessionId, text) }).list(earlier);
+  if (session.config.enabled) new Feed(sink, { now, steered: (text) => takeSteer(open.sessionId, text) }).list(earlier);
   const turns = new Turns(earlier.map((message) => ({ type: "message", message })));
   const handlers = observers(sink, open.sessionId, turns);
   const ticker = createTicker(() => attempt(() => sink.signal(sink.store.tick(handle, now()))));
