@@ -7,9 +7,15 @@ import { oneLine } from "../sanitize.ts";
 import type { Host } from "./connection.ts";
 import { connectExample } from "./example.ts";
 import { connectGotgenes } from "./gotgenes.ts";
+import { connectObserveOnly } from "./observe-only.ts";
 import { connectTintinweb } from "./tintinweb.ts";
 
-const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [connectGotgenes, connectTintinweb, connectExample];
+const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [
+  connectGotgenes,
+  connectTintinweb,
+  connectExample,
+  connectObserveOnly,
+];
 
 /**
  * Call it in a main session's `session_start`, when `runtime.session` is set, and dispose it in `session_shutdown`.

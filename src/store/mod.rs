@@ -148,6 +148,10 @@ impl Store {
 
     /// The target turned out to be another's double: it goes with all that was counted for it.
     pub fn discard(&mut self, handle: Handle) {
+        // The slot of one that has gone may be another's.
+        if self.get(handle).is_none() {
+            return;
+        }
         self.finished.retain(|&other| other != handle);
         self.evict(handle);
     }
