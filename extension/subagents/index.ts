@@ -7,12 +7,14 @@ import { oneLine } from "../sanitize.ts";
 import type { Host } from "./connection.ts";
 import { connectExample } from "./example.ts";
 import { connectGotgenes } from "./gotgenes.ts";
+import { connectNicobailon } from "./nicobailon.ts";
 import { connectObserveOnly } from "./observe-only.ts";
 import { connectTintinweb } from "./tintinweb.ts";
 
 const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [
   connectGotgenes,
   connectTintinweb,
+  connectNicobailon,
   connectExample,
   connectObserveOnly,
 ];

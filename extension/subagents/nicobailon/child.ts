@@ -1,0 +1,282 @@
+// One agent of a run as a target of the store: known by its session as soon as that can be told, observed by its own
+// instance of the extension where there is one, else fed with what its run lets see. Reads no file but the first line
+// of its session, and knows no bus.
+
+import type { TargetInfo, Visibility, WatchdogStore } from "../../../index.js";
+import { findLive, liveSessions, takeSteer } from "../../root.ts";
+import type { ChildLink } from "../../runtime.ts";
+import { oneLine } from "../../sanitize.ts";
+import type { SubagentRecord } from "../backend.ts";
+import type { Host } from "../connection.ts";
+import { fedSink } from "../fed.ts";
+import { Feed } from "../feed.ts";
+import { sessionIdOf } from "./files.ts";
+import { hasEnded, PACKAGE, type Spent, type Status } from "./wire.ts";
+
+/** How long an instance of the extension in the agent's process may take to report, ms, once its session is known. */
+const LINK_GRACE = 1500;
+/** How long an agent is not shown when nothing tells its session, ms. */
+const NAMELESS_GRACE = 20_000;
+/** Messages that are kept until the target is there; the oldest go first. */
+const MAX_WAITING = 500;
+const NAME_CHARS = 80;
+
+interface Waiting {
+  message: unknown;
+  key: string;
+  at: number;
+}
+
+export interface Origin {
+  runId: string;
+  index: number;
+  agent: string;
+  /** Whether the run is in this process, in the call of a tool. */
+  foreground: boolean;
+  /** The agent that started it; the main session when absent. */
+  parent?: Child;
+}
+
+export class Child {
+  readonly origin: Origin;
+  readonly agentId: string;
+  name: string;
+  status: Status = "queued";
+  pid: number | undefined;
+  /** Names it in requests to stop it alone; `""` in a run of one. */
+  childId = "";
+  sessionFile: string | undefined;
+  readonly startedAt: number;
+  endedAt: number | undefined;
+
+  readonly #host: Host;
+  readonly #store: WatchdogStore;
+  #sessionId: string | undefined;
+  #identifiedAt = 0;
+  #handle: number | undefined;
+  #feed: Feed | undefined;
+  /** An instance of the extension reports for the session: nothing is fed, or it would count twice. */
+  #reported = false;
+  #waiting: Waiting[] = [];
+  /** Messages that could not be kept, lines that could not be read. */
+  #lost = 0;
+  #visibility: Visibility | undefined;
+  /** What the target had used before this run, to compare what the run used. */
+  #before: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, usd: 0 };
+
+  constructor(host: Host, origin: Origin, name: string) {
+    this.#host = host;
+    this.#store = host.store;
+    this.origin = origin;
+    this.name = name;
+    this.agentId = origin.index === 0 ? origin.runId : `${origin.runId}:${origin.index}`;
+    this.startedAt = host.now();
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** `exact`: its session file, which the package names, tells its session. */
+  get link(): ChildLink["link"] {
+    return this.#sessionId === undefined ? "none" : "exact";
+  }
+
+  get ended(): boolean {
+    return this.endedAt !== undefined;
+  }
+
+  /** Whether what the run lets see of it is of use. */
+  get wantsFeed(): boolean {
+    return !this.#reported;
+  }
+
+  get parentId(): string {
+    return this.origin.parent?.sessionId ?? this.#host.session.id;
+  }
+
+  /** Finds out whose session it is and opens the target, as soon as that is possible. */
+  look(): void {
+    this.#identify();
+    if (this.#handle === undefined) this.#open(false);
+    else if (!this.#reported && this.#live()) this.#handOver();
+  }
+
+  /** A finished message of the session; `key` tells it from every other. */
+  message(message: unknown, key: string, at: number): void {
+    if (this.#reported) return;
+    if (this.#feed !== undefined) {
+      this.#feed.message(message, key, at);
+      return;
+    }
+    this.#waiting.push({ message, key, at });
+    if (this.#waiting.length > MAX_WAITING) {
+      this.#waiting.shift();
+      this.#lost += 1;
+    }
+  }
+
+  /** The agent rests. */
+  settled(): void {
+    this.#feed?.settled();
+  }
+
+  /** Something other than a message, told as a lifecycle event; `event` as in docs/trace.md. */
+  lifecycle(event: string, more: Record<string, unknown> = {}): void {
+    if (this.#handle === undefined || this.#feed === undefined) return;
+    const bits = this.#store.observeLifecycle(this.#handle, this.#host.now(), event, JSON.stringify(more));
+    if (bits !== 0) fedSink(this.#host, this.#handle).signal(bits);
+  }
+
+  note(type: "tool_call" | "subagent_steered" | "subagent_started", summary: string): void {
+    if (this.#handle !== undefined && !this.#reported)
+      this.#store.note(this.#handle, this.#host.now(), type, oneLine(summary));
+  }
+
+  /** Only so much is seen of it. */
+  limit(visibility: Visibility): void {
+    if (this.#visibility === visibility) return;
+    this.#visibility = visibility;
+    if (this.#handle !== undefined && !this.#reported) this.#store.update(this.#handle, { visibility });
+  }
+
+  lose(lines: number): void {
+    this.#lost += lines;
+  }
+
+  /** Time has passed: for what is wrong because nothing happens. */
+  tick(): void {
+    if (this.#handle === undefined || this.#reported || this.ended) return;
+    const bits = this.#store.tick(this.#handle, this.#host.now());
+    if (bits !== 0) fedSink(this.#host, this.#handle).signal(bits);
+  }
+
+  /** What the run says that the agent used in all, where its messages were not seen. */
+  used(total: Spent): void {
+    const usage = this.#usage();
+    if (this.#handle === undefined || this.#reported || usage === undefined) return;
+    const missing = (part: keyof Spent): number => Math.max(0, total[part] - (usage[part] - this.#before[part]));
+    const usd = missing("usd") < 1e-9 ? 0 : missing("usd");
+    const [input, output, read, write] = (["input", "output", "cacheRead", "cacheWrite"] as const).map(missing);
+    if (input === 0 && output === 0 && read === 0 && write === 0 && usd === 0) return;
+    const at = this.#host.now();
+    const bits = this.#store.observeUsage(this.#handle, at, input ?? 0, output ?? 0, read ?? 0, write ?? 0, usd);
+    if (bits !== 0) fedSink(this.#host, this.#handle).signal(bits);
+  }
+
+  /** It has ended, as the package says; `why` for people. */
+  end(status: Status, why: string): void {
+    if (this.ended || !hasEnded(status)) return;
+    this.status = status;
+    this.endedAt = this.#host.now();
+    this.#identify();
+    if (this.#handle === undefined) this.#open(true);
+    if (this.#handle === undefined) return;
+    this.#feed?.settled();
+    const lost = this.#lost === 0 ? "" : `; ${this.#lost} of its messages could not be read`;
+    const type = status === "completed" || status === "paused" ? "subagent_completed" : "subagent_failed";
+    this.#store.note(this.#handle, this.endedAt, type, oneLine(`${why}${lost}`));
+    this.#store.end(this.#handle, this.endedAt, status);
+  }
+
+  /** An instance of the extension may have ended the target in its own words, after the package had. */
+  insist(): void {
+    if (!this.#reported || this.#handle === undefined || this.endedAt === undefined) return;
+    const target = this.#store.target(this.#handle);
+    if (target?.endedAt !== undefined && target.status !== this.status)
+      this.#store.end(this.#handle, this.endedAt, this.status);
+  }
+
+  record(): SubagentRecord {
+    return {
+      agentId: this.agentId,
+      runId: this.origin.runId,
+      type: this.origin.agent,
+      description: this.name,
+      status: this.status,
+      link: this.link,
+      startedAt: this.startedAt,
+      ...(this.#sessionId === undefined ? {} : { sessionId: this.#sessionId }),
+      ...(this.endedAt === undefined ? {} : { completedAt: this.endedAt }),
+      ...(this.origin.parent === undefined ? {} : { parentId: this.parentId }),
+      ...(this.pid === undefined ? {} : { pid: this.pid }),
+      ...(this.#visibility === undefined || this.#reported ? {} : { visibility: this.#visibility }),
+    };
+  }
+
+  #identify(): void {
+    if (this.#sessionId !== undefined || this.sessionFile === undefined) return;
+    const reported = liveSessions().find(({ file }) => file === this.sessionFile);
+    const id = reported?.id ?? sessionIdOf(this.sessionFile);
+    if (id === undefined || id === this.#host.session.id) return;
+    this.#sessionId = id;
+    this.#identifiedAt = this.#host.now();
+    // The target may have been opened without it.
+    if (this.#handle === undefined) return;
+    this.#store.alias(this.#handle, id);
+    this.#store.update(this.#handle, { link: "exact" });
+  }
+
+  #live(): boolean {
+    return this.#sessionId !== undefined && findLive(this.#sessionId) !== undefined;
+  }
+
+  #open(ended: boolean): void {
+    if (this.#live()) {
+      this.#handOver();
+      return;
+    }
+    const now = this.#host.now();
+    if (!ended && this.status === "queued") return;
+    if (this.#sessionId === undefined) {
+      if (!ended && now - this.startedAt < NAMELESS_GRACE) return;
+    } else if (!ended && reports() && now - this.#identifiedAt < LINK_GRACE) return;
+    const { config } = this.#host.session;
+    if (!config.enabled) return;
+    const handle = this.#store.open(this.#sessionId ?? this.agentId, this.startedAt, this.#info(), config);
+    this.#handle = handle;
+    if (this.#sessionId !== undefined) this.#store.alias(handle, this.agentId);
+    const { usage } = this.#store.target(handle) ?? {};
+    if (usage !== undefined) this.#before = { ...usage };
+    this.#store.note(handle, this.startedAt, "subagent_started", oneLine(`${this.origin.agent}: run ${this.agentId}`));
+    const steered = (text: string): boolean => this.#sessionId !== undefined && takeSteer(this.#sessionId, text);
+    this.#feed = new Feed(fedSink(this.#host, handle), { now: this.#host.now, steered });
+    for (const { message, key, at } of this.#waiting) this.#feed.message(message, key, at);
+    this.#waiting = [];
+  }
+
+  /** Its own instance of the extension observes the session: only what that cannot know is added to its target. */
+  #handOver(): void {
+    const found = this.#sessionId === undefined ? undefined : this.#store.resolve(this.#sessionId);
+    if (found?.ok !== true || found.id !== this.#sessionId) return;
+    this.#reported = true;
+    this.#handle = found.handle;
+    this.#feed = undefined;
+    this.#waiting = [];
+    this.#store.alias(found.handle, this.agentId);
+    const { status: _, visibility: __, ...info } = this.#info();
+    this.#store.update(found.handle, info);
+  }
+
+  #usage(): Spent | undefined {
+    return this.#handle === undefined ? undefined : this.#store.target(this.#handle)?.usage;
+  }
+
+  #info(): TargetInfo {
+    const agentType = oneLine(this.origin.agent, NAME_CHARS);
+    return {
+      rootId: this.#host.session.id,
+      parentId: this.parentId,
+      name: oneLine(this.name, NAME_CHARS) || agentType || "sub-agent",
+      kind: /watchdog/i.test(`${this.origin.agent} ${this.name}`) ? "watchdog" : "task",
+      status: "running",
+      agentType,
+      link: this.link,
+      backend: PACKAGE,
+      ...(this.#visibility === undefined ? {} : { visibility: this.#visibility }),
+    };
+  }
+}
+
+/** Whether processes that this one starts are told where to report. */
+const reports = (): boolean => process.env.PI_WATCHDOG_LINK !== undefined;
