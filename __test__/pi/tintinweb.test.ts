@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates, STAND_IN } from "../support/gotgenes/family.ts";
-import { bash, call, RESCUE, rescued, rescues } from "../support/scripts.ts";
+import { bash, call, RESCUE, rescued, rescues, watchdogTexts } from "../support/scripts.ts";
 import { TINTINWEB } from "../support/tintinweb/kit.ts";
 
 const PACKAGE = "@tintinweb/pi-subagents";
@@ -280,6 +280,30 @@ for (const [what, how] of [
       [],
     );
     assert.match(await family.command(`/watchdog inspect ${target.id}`), /subagent_steered/);
+    await endsInOrder(family);
+  });
+}
+
+for (const [what, options] of [
+  ["`enabled: false` of the global configuration", { config: { enabled: false, alertMode: "both" } }],
+  ["PI_WATCHDOG_DISABLED=1", { config: { alertMode: "both" }, env: { PI_WATCHDOG_DISABLED: "1" } }],
+] as const) {
+  test(`${what} reaches children, whether they load the extension or not`, async (t) => {
+    const family = await open(t, { ...options, children: { a: looping(6), b: looping(6) } });
+    const a = await family.spawn("a");
+    const b = await family.spawn("b", { isolated: true });
+    await family.ended(a);
+    await family.ended(b);
+    for (const child of ["a", "b"]) {
+      const requests = family.requestsOf(child);
+      assert.equal(requests.length, 7, "nobody stopped it");
+      assert.equal(rescues(requests.at(-1)), 0);
+      assert.doesNotMatch(JSON.stringify(requests[0]?.tools), /watchdog_/);
+    }
+    assert.deepEqual(watchdogTexts(family.pi.records), []);
+    const status = await family.command("/watchdog status");
+    assert.match(status, /enabled is false|is off in this process/);
+    assert.doesNotMatch(status, /[1-9] calls/);
     await endsInOrder(family);
   });
 }
