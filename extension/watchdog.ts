@@ -12,6 +12,7 @@ import { findMain } from "./root.ts";
 import type { Runtime } from "./runtime.ts";
 import { statusChip } from "./status.ts";
 import { connectBackends } from "./subagents/index.ts";
+import { followNested } from "./subagents/tintinweb-nested.ts";
 import { tellOnce } from "./told.ts";
 import { createToolSwitch } from "./tool-switch.ts";
 import { registerTools } from "./tools.ts";
@@ -36,6 +37,7 @@ export function createWatchdog(pi: ExtensionAPI): Watchdog {
   });
   registerRenderers(runtime);
   keepAnswersFromModel(pi);
+  followNested(runtime);
   const lifecycle = createLifecycle(runtime, guard, {
     connect: () => connectBackends(runtime),
     showTools: createToolSwitch(pi, () => registerTools(runtime)),

@@ -2,9 +2,13 @@
 // as a user's would. What the watchdog does to a child is read from the child's own model requests.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates, STAND_IN } from "../support/gotgenes/family.ts";
+import { poll } from "../support/pi.ts";
 import { bash, call, RESCUE, rescued, rescues, watchdogTexts } from "../support/scripts.ts";
 import { TINTINWEB } from "../support/tintinweb/kit.ts";
 
@@ -221,27 +225,62 @@ test("an agent that waits in the package's queue is linked when its turn comes",
   await endsInOrder(family);
 });
 
-test("an agent that an agent started hangs under it, and its loop is told in the main session", async (t) => {
+/** Starts an agent itself, waits for the test, and answers. */
+const nesting =
+  (name: string, nested: string, gates: Gates): Child =>
+  async ({ turn }) => {
+    if (turn === 0) return { toolCalls: [call("nest", { prompt: `TASK ${nested}`, description: `job of ${nested}` })] };
+    await gates.pass(`${name}-end`);
+    return { text: `${name} is done` };
+  };
+
+test("an agent that an agent started hangs under it; its loop is told in the main session, and it is reached", async (t) => {
   const gates = new Gates();
   const family = await open(t, {
+    config: { alertMode: "both" },
     children: {
-      a: async ({ turn }) => {
-        if (turn === 0) return { toolCalls: [call("nest", { prompt: "TASK b", description: "job of b" })] };
-        await gates.pass("a-end");
-        return { text: "a is done" };
-      },
-      b: looping(6),
+      a: nesting("a", "b", gates),
+      b: looping(12),
+      c: nesting("c", "d", gates),
+      d: working("d", gates),
     },
   });
   const a = await family.spawn("a");
-  const alert = await family.alert("grep -n TOKEN");
+  const c = await family.spawn("c");
+  const alert = await family.alert("job of b");
+  await family.asks("d");
   const targets = await family.targets();
-  const parent = targets.get("job of a");
-  const nested = [...targets.values()].find(({ parentId }) => parentId === parent.id);
-  assert.ok(nested, JSON.stringify([...targets.values()]));
-  assert.ok(alert.includes(nested.id), alert);
-  gates.open("a-end");
+  for (const [parent, nested] of [
+    ["a", "b"],
+    ["c", "d"],
+  ]) {
+    const target = targets.get(`job of ${nested}`);
+    assert.equal(target.parentId, targets.get(`job of ${parent}`).id);
+    assert.equal(target.link, "exact");
+    assert.equal(target.agentType, "general-purpose");
+  }
+  assert.ok(alert.includes(targets.get("job of b").id), alert);
+  const told = await family.call("watchdog_steer_subagent", {
+    targetId: targets.get("job of d").id,
+    message: "FOR D",
+    dryRun: false,
+  });
+  assert.equal(told.data.outcome, "queued", told.text);
+  gates.open("d0");
+  assert.deepEqual((await family.asks("d", 1)).newUserTexts, ["FOR D"]);
+  assert.match(await family.command(`/watchdog stop ${targets.get("job of d").id}`), /has been stopped/);
+
+  // The main agent is not told of these ends.
+  const ended = async () => {
+    const after = await family.targets();
+    const statuses = ["b", "d"].map((child) => after.get(`job of ${child}`).status);
+    return statuses.some((status) => status === "running" || status === "idle") ? undefined : statuses;
+  };
+  assert.deepEqual(await poll(ended, () => "the ends of the agents of agents"), ["completed", "stopped"]);
+  assert.deepEqual(family.requestsOf("b").map(rescues), [0, 0, 0, 1], "the rescue went to the agent of the agent");
+  gates.open("a-end", "c-end");
   await family.ended(a);
+  await family.ended(c);
   await endsInOrder(family);
 });
 
@@ -308,15 +347,29 @@ for (const [what, options] of [
   });
 }
 
-test("the main session ends in order while its children run", async (t) => {
+test("the main session ends in order while its children and theirs run, and leaves no process", async (t) => {
+  const gates = new Gates();
+  const sleep = (name: string) => bash(`echo > ${name}; exec sleep 600.${process.pid}${name.length}`);
   const family = await open(t, {
     config: { alertMode: "both" },
-    children: { a: () => ({ text: "so far", hang: true }), b: () => bash("sleep 600"), c: looping(500) },
+    children: {
+      a: () => ({ text: "so far", hang: true }),
+      b: () => sleep("b"),
+      c: looping(500),
+      d: nesting("d", "e", gates),
+      e: () => sleep("ee"),
+    },
   });
-  for (const child of ["a", "b", "c"]) await family.spawn(child);
+  await family.spawn("a");
+  await family.spawn("b", { isolated: true });
+  await family.spawn("c");
+  await family.spawn("d");
   await family.asks("a");
+  const sleeping = () => ["b", "ee"].every((name) => existsSync(join(family.lab.home.cwd, name))) || undefined;
+  await poll(sleeping, () => "two commands that run");
   await family.alert("job of c");
   await endsInOrder(family);
+  assert.ok(!execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).includes(`sleep 600.${process.pid}`));
 });
 
 test("beside @gotgenes/pi-subagents, whose channels have the same names, each child belongs to its own package", async (t) => {

@@ -28,10 +28,14 @@ export class Chronicle {
   readonly #handles = new Map<string, number>();
   readonly #waiting = new Map<Agent, Note[]>();
 
-  constructor(store: WatchdogStore, session: WatchedSession, now: () => number) {
+  readonly #backend: string | undefined;
+
+  /** `session` started the agents; `backend` is the package by which it did. */
+  constructor(store: WatchdogStore, session: WatchedSession, now: () => number, backend?: string) {
     this.#store = store;
     this.#session = session;
     this.#now = now;
+    this.#backend = backend;
   }
 
   note(agent: Agent, type: WatchdogEventType, summary: string): void {
@@ -82,7 +86,8 @@ export class Chronicle {
   }
 
   #family(): TargetInfo {
-    return { rootId: this.#session.id, parentId: this.#session.id };
+    const backend = this.#backend === undefined ? {} : { backend: this.#backend };
+    return { rootId: this.#session.rootId, parentId: this.#session.id, ...backend };
   }
 
   #info(agent: Agent): TargetInfo {

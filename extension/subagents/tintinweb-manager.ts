@@ -56,9 +56,16 @@ export function publishedManager(): Manager | "unknown" | undefined {
 export function readRecord(manager: Manager, id: string): AgentRecord | "unknown" | undefined {
   const value = manager.getRecord(id);
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value) || value.id !== id) return "unknown";
+  const record = parseRecord(value);
+  return record === "unknown" || record.id !== id ? "unknown" : record;
+}
+
+/** Events of ends have the same fields. */
+export function parseRecord(value: unknown): AgentRecord | "unknown" {
+  if (!isObject(value)) return "unknown";
+  const id = text(value, "id");
   const status = text(value, "status");
-  if (!STATUSES.has(status)) return "unknown";
+  if (id === "" || !STATUSES.has(status)) return "unknown";
   const session = readSession(value.session);
   if (session === "unknown") return "unknown";
   const startedAt = time(value, "startedAt");

@@ -4,6 +4,8 @@ import { randomUUID } from "node:crypto";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { text } from "./tintinweb-manager.ts";
 
+export const STOP = "subagents:rpc:stop";
+
 /** The package answers within the turn of the event loop; what has not come after so long will not come. */
 const PATIENCE_MS = 2000;
 

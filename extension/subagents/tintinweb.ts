@@ -26,16 +26,17 @@ import {
   type Status,
   text,
 } from "./tintinweb-manager.ts";
-import { request } from "./tintinweb-rpc.ts";
+import { type Nest, nestsOf } from "./tintinweb-nests.ts";
+import { request, STOP } from "./tintinweb-rpc.ts";
+import { describe, ending, failed, reasonOf, refused, SESSION_OVER } from "./tintinweb-words.ts";
 
-const STOP = "subagents:rpc:stop";
 /** Between the creation of a session and its first request to the model. */
 const SEEK_MS = 50;
 
 export function connectTintinweb(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
   const roster = new Roster();
-  const chronicle = new Chronicle(store, session, now);
+  const chronicle = new Chronicle(store, session, now, PACKAGE);
   const offs: (() => void)[] = [];
   /** What the record of an agent last said; the package forgets ended ones. */
   const latest = new WeakMap<Agent, AgentRecord>();
@@ -234,15 +235,21 @@ export function connectTintinweb(host: Host): BackendConnection {
 
   function list(): SubagentRecord[] {
     reconcile();
-    return roster.agents().flatMap((agent) => {
+    const own = roster.agents().flatMap((agent) => {
       const record = latest.get(agent);
       return record === undefined ? [] : [toSubagent(agent, record)];
     });
+    return [...own, ...nestsOf(session.id).flatMap((nest) => nest.list())];
+  }
+
+  function nestOf(agentId: string): Nest | undefined {
+    if (disposed || roster.get(agentId) !== undefined) return undefined;
+    return nestsOf(session.id).find((nest) => nest.list().some((record) => record.agentId === agentId));
   }
 
   /** The agent and its record, when a request may be made; else why not. */
   function addressee(agentId: string): { agent: Agent; record: AgentRecord } | Delivery {
-    if (disposed) return refused("the main session has ended");
+    if (disposed) return refused(SESSION_OVER);
     const record = attempt(() => recordOf(agentId));
     if (!record) {
       if (roster.get(agentId)?.ended) return refused("the agent has ended and the package has forgotten it");
@@ -255,6 +262,8 @@ export function connectTintinweb(host: Host): BackendConnection {
   }
 
   async function steer(agentId: string, message: string): Promise<Delivery> {
+    const nest = nestOf(agentId);
+    if (nest) return nest.steer(agentId, message);
     const to = addressee(agentId);
     if ("outcome" in to) return to;
     if (to.record.session === undefined) return refused("the agent has no session yet");
@@ -269,6 +278,8 @@ export function connectTintinweb(host: Host): BackendConnection {
   }
 
   async function stop(agentId: string): Promise<Delivery> {
+    const nest = nestOf(agentId);
+    if (nest) return nest.stop(agentId);
     const to = addressee(agentId);
     if ("outcome" in to) return to;
     // The id is the package's own: no link is needed to stop the right agent.
@@ -287,6 +298,10 @@ export function connectTintinweb(host: Host): BackendConnection {
     attempt(reconcile);
     const known = roster.child(sessionId);
     if (known) return { ...known, backend: PACKAGE };
+    for (const nest of nestsOf(session.id)) {
+      const nested = attempt(() => nest.child(sessionId));
+      if (nested) return nested;
+    }
     const agent = running?.getStore();
     if (agent === undefined) return undefined;
     if (agent.sessionId === undefined && !agent.ended) {
@@ -300,7 +315,8 @@ export function connectTintinweb(host: Host): BackendConnection {
   function dispose(): void {
     if (disposed) return;
     attempt(reconcile);
-    for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", "the main session has ended"));
+    for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", SESSION_OVER));
+    for (const nest of nestsOf(session.id)) attempt(() => nest.close());
     disposed = true;
     seeker.set(0);
     for (const agent of [...outside.keys()]) leave(agent);
@@ -321,14 +337,6 @@ export function connectTintinweb(host: Host): BackendConnection {
 const NOT_EXACT =
   "the agent's session is not known beyond doubt: its record names another one than the call that began it";
 
-function refused(reason: string): Delivery {
-  return { outcome: "refused", reason };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function toSubagent(agent: Agent, record: AgentRecord): SubagentRecord {
   return {
     agentId: agent.agentId,
@@ -341,21 +349,4 @@ function toSubagent(agent: Agent, record: AgentRecord): SubagentRecord {
     ...(record.startedAt === undefined ? {} : { startedAt: record.startedAt }),
     ...(record.completedAt === undefined ? {} : { completedAt: record.completedAt }),
   };
-}
-
-function describe(agent: Agent): string {
-  return [agent.type, agent.description].filter((part) => part !== "").join(": ") || "sub-agent";
-}
-
-/** Whether the agent did not do what it was asked. */
-function failed(record: AgentRecord): boolean {
-  return !((record.status === "completed" || record.status === "steered") && record.answered);
-}
-
-function ending(record: AgentRecord): string {
-  const after = `${record.status} after ${record.toolUses} tool ${record.toolUses === 1 ? "use" : "uses"}`;
-  if (record.error !== undefined) return `${after}: ${record.error}`;
-  if (record.status === "aborted") return `${after}: its turn limit was reached`;
-  if (record.status === "completed" && !record.answered) return `${after}, without an answer`;
-  return after;
 }
