@@ -485,6 +485,10 @@ export interface TargetInfo {
   backend?: string;
   /** Absent: `full`. */
   visibility?: Visibility;
+  /** Folder that it works in. For the history. */
+  project?: string;
+  /** Process that runs the session, where that is another one than this. For the history: whose end is looked for. */
+  pid?: number;
 }
 
 export interface TargetUsage {
@@ -630,3 +634,118 @@ export interface WatchdogStore {
 export const store: WatchdogStore;
 /** Version of this package. */
 export const version: string;
+
+// ---------------------------------------------------------------------------------------------------------------
+// The history: an SQLite database that outlives the process (`docs/history.md`)
+
+export interface HistoryState {
+  /** `waiting`: cannot be written now and is tried again; `off`: not in this process any more. */
+  state: "opening" | "open" | "waiting" | "off" | "closed";
+  path: string;
+  /** What a user should know, each said once and with what to do next. */
+  warnings: string[];
+  /** Changes that were not kept because they came faster than they could be written. */
+  lost: number;
+}
+
+/** The writer of this process: takes what the store knows, and writes it in the background, every 100 ms at most. */
+export interface HistoryWriter {
+  /**
+   * Begins to write; open already, it goes on. Resolves when the database is open or cannot be opened; never rejects for
+   * the database's sake. Targets whose configuration has `history: false` are left out.
+   */
+  open(path: string, limits: { maxDays: number; maxMb: number }): Promise<HistoryState>;
+  state(): HistoryState;
+  /** A main session ended: what of its tree still runs in this process ended with it. */
+  closeTree(rootId: string, at: number): void;
+  /** Waits until all is written, so long at most. Blocks. Returns whether it is. */
+  flush(timeoutMs: number): boolean;
+  /** As `flush`, and writes no more. */
+  close(timeoutMs: number): boolean;
+}
+export const history: HistoryWriter;
+
+/** What is asked for; a field that is not set leaves everything in. */
+export interface HistoryFilter {
+  /** A Date, or ms since the epoch: what was told last before that is left out. */
+  since?: Date | number;
+  /** Beginning of a session id; a main session's tree goes with it. */
+  session?: string;
+  /** An {@link EvidenceType}, or an {@link InterventionKind} with or without `intervention:`. */
+  rule?: string;
+  /** This one and graver ones. */
+  severity?: Severity;
+  /** Folder: sessions in it and below it. */
+  project?: string;
+  /** Only incidents that are not over. */
+  open?: boolean;
+  /** Incidents, and sessions, at most. Default 50. */
+  limit?: number;
+}
+export interface HistoryIncident {
+  sessionId: string;
+  rootId: string;
+  name?: string;
+  agentType?: string;
+  project?: string;
+  incident: string;
+  /** Counts up when the same incident begins anew in a session. */
+  number: number;
+  rule: string;
+  /** The gravest that was told. */
+  severity: Severity;
+  firstAt: number;
+  lastAt: number;
+  notices: number;
+  /** Absent: not over, as far as known. */
+  overAt?: number;
+  /** The agent went on; a person spoke; the session ended. */
+  outcome?: "over" | "answered" | "ended";
+  /** As told last. */
+  cost: LoopCost;
+  evidenceKey: string;
+  /** Absent with `historyPreviews: false`. */
+  summary?: string;
+  lastCommand?: string;
+}
+export interface HistorySession {
+  sessionId: string;
+  rootId: string;
+  parentId?: string;
+  name?: string;
+  agentType?: string;
+  backend?: string;
+  project?: string;
+  /** `orphaned`: closed after its process was gone. */
+  status: TargetStatus | "orphaned";
+  startedAt: number;
+  lastAt: number;
+  endedAt?: number;
+  incidents: number;
+  toolCalls: number;
+  patches: number;
+  /** Of all processes in which the session ran. */
+  usage: TargetUsage;
+}
+export interface HistoryReport {
+  /** Newest first. */
+  incidents: HistoryIncident[];
+  /** All that fit, also beyond the limit. */
+  incidentCount: number;
+  /** Newest first; those that fit `since`, `session` and `project`. */
+  sessions: HistorySession[];
+  sessionCount: number;
+}
+/** Reads a history; works while others write it. Rejects when it cannot be read. */
+export function readHistory(path: string, filter?: HistoryFilter): Promise<HistoryReport>;
+
+/** A session that nobody ended and whose process is gone; or one that runs on without its main session. */
+export interface Orphan extends HistorySession {
+  pid: number;
+  /** The process is there, verified by its start time at the moment of the answer. */
+  running: boolean;
+}
+/** `claim`: only those that nobody was told of yet; they count as told then. */
+export function findOrphans(path: string, claim?: boolean): Promise<Orphan[]>;
+/** Marks what is gone as ended, all of it or one session. Resolves to how many there were. */
+export function closeOrphans(path: string, sessionId?: string): Promise<number>;

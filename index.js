@@ -1,5 +1,6 @@
 // The library: the published API over the native binding. Converts and checks arguments; decides nothing.
 
+import { hostname } from "node:os";
 import { loadBinding, packageVersion } from "./loader.js";
 
 const native = loadBinding();
@@ -210,3 +211,31 @@ export const store = Object.freeze({
   stats: native.stats,
   contentHash: native.contentHash,
 });
+
+// The history ---------------------------------------------------------------------------------------------------------
+
+export const history = Object.freeze({
+  open: (path, { maxDays, maxMb }) => typed(() => native.historyOpen(text(path, "path"), maxDays, maxMb, hostname())),
+  state: native.historyState,
+  closeTree: native.historyCloseTree,
+  flush: native.historyFlush,
+  close: native.historyClose,
+});
+
+export async function readHistory(path, filter = {}) {
+  const { since, limit, ...rest } = filter ?? {};
+  const from = since === undefined ? undefined : Number(since);
+  if (Number.isNaN(from)) throw new TypeError("since must be a Date or milliseconds since the epoch");
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0 && limit <= 4_294_967_295))
+    throw new TypeError("limit must be a whole number");
+  const json = JSON.stringify({ ...rest, since: from, limit });
+  return JSON.parse(await typed(() => native.historyRead(text(path, "path"), json, hostname())));
+}
+
+export async function findOrphans(path, claim = false) {
+  return JSON.parse(await typed(() => native.historyOrphans(text(path, "path"), claim, hostname())));
+}
+
+export async function closeOrphans(path, sessionId = "") {
+  return JSON.parse(await typed(() => native.historyCloseOrphans(text(path, "path"), sessionId, hostname())));
+}

@@ -7,12 +7,14 @@
 //! - [`detect`]: the incremental engine, its rules and incidents
 //! - [`policy`]: configuration, confidence, cooldown
 //! - [`store`]: targets and rings, one per process
-//! - [`replay`]: recorded sessions and traces, run through the engine; the one module that opens files
+//! - [`replay`]: recorded sessions and traces, run through the engine; opens files
+//! - [`history`]: what outlives the process, in a database; has a thread and a clock
 //! - `node`: the N-API binding, the only module that knows Node (feature `node`)
 //!
 //! Below [`replay`] the core has no clock, no file system and no Pi: time and what happened are arguments.
 
 pub mod detect;
+pub mod history;
 pub mod policy;
 pub mod replay;
 pub mod store;

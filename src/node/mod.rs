@@ -11,6 +11,7 @@ mod config;
 mod convert;
 mod detector;
 mod events;
+mod history;
 mod replay;
 mod scan;
 mod store;

@@ -28,6 +28,8 @@ pub struct TargetInfo {
     pub link: Option<String>,
     pub backend: Option<String>,
     pub visibility: Option<String>,
+    pub project: Option<String>,
+    pub pid: Option<u32>,
 }
 
 pub(super) fn link_name(link: Link) -> &'static str {
@@ -55,6 +57,8 @@ impl From<TargetInfo> for Info {
             link,
             backend: info.backend,
             visibility: info.visibility,
+            project: info.project,
+            pid: info.pid.filter(|&pid| pid > 0),
         }
     }
 }

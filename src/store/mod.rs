@@ -5,6 +5,7 @@
 
 mod breaker;
 mod event;
+mod memory;
 mod target;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -14,6 +15,7 @@ use parking_lot::Mutex;
 
 use crate::policy::Config;
 pub use event::{Compact, Kind};
+pub use memory::{Memory, Totals, Used};
 pub use target::{Info, Link, NOTICE, Notice, Target, VERDICT};
 
 /// Finished targets kept; older ones are evicted, oldest first.
@@ -58,6 +60,8 @@ pub struct Store {
     paused: HashSet<String>,
     evicted: u64,
     observed: u64,
+    /// Who is told of targets, for after this process.
+    memory: Option<Arc<dyn Memory>>,
 }
 
 static GLOBAL: LazyLock<Mutex<Store>> = LazyLock::new(Mutex::default);
@@ -76,6 +80,7 @@ impl Store {
                 target.configure(config);
                 target.reopen(at);
                 self.finished.retain(|&other| other != handle);
+                self.remember(handle, true);
                 return handle;
             }
             // An alias of another target: the session itself has the better claim.
@@ -93,7 +98,23 @@ impl Store {
         entry.target = Some(target);
         let handle = (entry.generation << SLOT_BITS) | slot;
         self.names.insert(id.to_owned(), handle);
+        self.remember(handle, false);
         handle
+    }
+
+    fn remember(&mut self, handle: Handle, again: bool) {
+        let memory = self.memory.clone();
+        if let Some(target) = self.get_mut(handle) {
+            target.remember(memory, again);
+        }
+    }
+
+    /// From now on `memory` is told of all targets; at once of those that have not ended.
+    pub fn remember_in(&mut self, memory: Option<&Arc<dyn Memory>>) {
+        self.memory = memory.cloned();
+        for target in self.slots.iter_mut().filter_map(|slot| slot.target.as_deref_mut()) {
+            target.remember(memory.filter(|_| target.ended_at.is_none()).cloned(), false);
+        }
     }
 
     pub fn get(&self, handle: Handle) -> Option<&Target> {

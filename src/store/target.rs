@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::breaker::Breaker;
 use super::event::{Compact, Kind};
+use super::memory::{self, Memory, Totals, Used};
 use crate::detect::intervention::Intervention;
 use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
 use crate::policy::{Config, should_alert};
@@ -42,6 +43,10 @@ pub struct Info {
     pub backend: Option<String>,
     /// How much of it is seen; the published names.
     pub visibility: Option<String>,
+    /// Folder that it works in.
+    pub project: Option<String>,
+    /// Process that runs it, where that is another one.
+    pub pid: Option<u32>,
 }
 
 impl Info {
@@ -61,6 +66,8 @@ impl Info {
         take(&mut self.link, newer.link);
         take(&mut self.backend, newer.backend);
         take(&mut self.visibility, newer.visibility);
+        take(&mut self.project, newer.project);
+        take(&mut self.pid, newer.pid);
     }
 }
 
@@ -68,6 +75,8 @@ impl Info {
 #[derive(Debug, Clone)]
 pub struct Notice {
     pub over: bool,
+    /// As in findings.
+    pub rule: &'static str,
     pub severity: Severity,
     pub incident: String,
     pub analysis: StuckAnalysis,
@@ -101,6 +110,7 @@ pub struct Target {
     /// Incidents that were told and are not over.
     told: Vec<String>,
     last_alert: Option<(String, f64)>,
+    memory: Option<memory::Link>,
 }
 
 /// What one event asks the caller to do; the bits of the published `Signal`.
@@ -129,6 +139,7 @@ impl Target {
             due: Vec::new(),
             told: Vec::new(),
             last_alert: None,
+            memory: None,
         }
     }
 
@@ -144,6 +155,32 @@ impl Target {
             newer.status = None;
         }
         self.info.merge(newer);
+        self.tell(|memory, target| memory.changed(target));
+    }
+
+    /// Who is told of this target from now on.
+    pub(super) fn remember(&mut self, memory: Option<Arc<dyn Memory>>, again: bool) {
+        self.memory = memory.map(|memory| memory::Link { memory, totals: Arc::new(Totals::default()) });
+        self.show_totals();
+        let Some(link) = self.memory.as_ref().filter(|_| self.config.history) else { return };
+        link.memory.opened(self, &link.totals, again);
+    }
+
+    fn tell(&self, what: impl FnOnce(&dyn Memory, &Self)) {
+        if let Some(link) = self.memory.as_ref().filter(|_| self.config.history) {
+            what(&*link.memory, self);
+        }
+    }
+
+    fn show_totals(&self) {
+        let Some(link) = &self.memory else { return };
+        link.totals.set(&Used {
+            usage: self.usage(),
+            tool_calls: self.tool_calls as f64,
+            patches: self.patches as f64,
+            last_active_at: self.last_active_at,
+        });
+        link.memory.used();
     }
 
     /// The session goes on (a resumed child, a reload): what was seen before counts no more, what is kept stays.
@@ -157,6 +194,8 @@ impl Target {
 
     pub fn end(&mut self, at: f64) {
         self.ended_at = Some(at);
+        self.show_totals();
+        self.tell(|memory, target| memory.ended(target));
         self.due.clear();
         self.told.clear();
         // A hundred ended targets are kept; what their engines remember of outcomes is of no more use.
@@ -195,6 +234,9 @@ impl Target {
         self.follow(kind, observed.action.as_ref(), self.engine.repetitions().0 == repeated);
         let signal = self.signal(observed);
         if matches!(kind, EventKind::User { synthetic: false, .. }) {
+            if !self.told.is_empty() {
+                self.tell(|memory, target| memory.answered(target, at));
+            }
             self.told.clear();
         }
         signal
@@ -219,6 +261,7 @@ impl Target {
 
     pub fn add_usage(&mut self, usage: Usage) {
         self.engine.add_usage(usage);
+        self.show_totals();
     }
 
     pub fn tick(&mut self, at: f64) -> u32 {
@@ -355,15 +398,18 @@ impl Target {
             };
             self.note(now, Kind::Alert, &text);
         }
-        Some(Notice {
+        let notice = Notice {
             over: finding.over,
+            rule: finding.rule,
             severity: finding.severity,
             incident: finding.incident,
             analysis: finding.analysis,
             cost: finding.cost,
             ordinal: finding.ordinal,
             intervention: finding.intervention,
-        })
+        };
+        self.tell(|memory, target| memory.told(target, &notice, now));
+        Some(notice)
     }
 
     /// Whether an alert that a model asks for may be sent, by the evidence there is now. Not stuck by the rules: it
