@@ -191,6 +191,8 @@ export interface Intervention {
   suggestedAction: "warn" | "steer" | "restart" | "kill" | "skip";
   /** True: the user's configuration lets the extension do it without asking. False: a proposal. */
   autoExecute: boolean;
+  /** Other agents that it concerns: target ids, agents of the trace. */
+  parties?: string[];
 }
 
 /** A verdict at one event, or an intervention. */

@@ -1,7 +1,7 @@
 // Who is told what of a notice: the stuck main agent itself, or the main session of a stuck child. The store has
 // decided by then that it is time to tell; here is decided whom and how.
 
-import type { Notice, WatchdogStore } from "../index.js";
+import type { InterventionKind, Notice, WatchdogStore } from "../index.js";
 import { headline } from "./alert-text.ts";
 import { now } from "./clock.ts";
 import { post } from "./post.ts";
@@ -14,10 +14,9 @@ export function tellDue(runtime: Runtime, session: Session): void {
   // First of all, because a child that is taken for a main session would be told of as one.
   session.relate();
   const due = takeAll(runtime.native.store, session.handle);
-  const main = session.isMain ? undefined : findMain(session.rootId);
+  const main = findMain(session.rootId);
   for (const notice of due) {
-    if (session.isMain) tellSelf(runtime, session, notice);
-    else main?.deliver(notice);
+    if (!session.isMain || !tellSelf(runtime, session, notice)) main?.deliver(notice);
   }
 }
 
@@ -71,20 +70,33 @@ export function takeAll(store: WatchdogStore, handle: number): Notice[] {
 
 const GRAVITY = { info: 0, warning: 1, critical: 2 } as const;
 
-/** The agent is its own main agent: it is told by a message that its next model call carries. */
-function tellSelf(runtime: Runtime, session: Session, notice: Notice): void {
+/**
+ * A stuck agent that is its own main agent is told by a message that its next model call carries. False: the notice is
+ * something else.
+ */
+function tellSelf(runtime: Runtime, session: Session, notice: Notice): boolean {
+  if (session.breaker.breaks(session, notice)) return true;
+  if (notice.kind !== "stuck" || isRemark(notice)) return false;
   const text = session.config.rescueMessage;
-  if (session.breaker.breaks(session, notice)) return;
-  if (isRemark(notice)) remark(session, notice);
-  else if (post(runtime.pi, "watchdog-rescue", text, { notice })) runtime.debug("sent", text);
+  if (post(runtime.pi, "watchdog-rescue", text, { notice })) runtime.debug("sent", text);
+  return true;
 }
 
-/**
- * That something is over, that a wait is long, that a provider fails: no verdict on the agent. It is for people only and
- * costs no context.
- */
-export function isRemark(notice: Notice): boolean {
-  return notice.kind !== "stuck" || notice.severity === "info";
+/** Of what concerns time, money and other agents the main agent must know, because it has to act, or to ask. */
+const POSTED: ReadonlySet<InterventionKind> = new Set([
+  "timeout",
+  "excessive_cost",
+  "file_conflict",
+  "deadlock",
+  "orphan",
+  "spawn_depth",
+  "plan_lag",
+]);
+
+/** That something is over, that a wait is long, that a provider fails: for people only, and costs no context. */
+export function isRemark({ kind, severity, intervention }: Notice): boolean {
+  if (kind === "over" || severity === "info") return true;
+  return intervention === undefined ? kind !== "stuck" : !POSTED.has(intervention.kind);
 }
 
 export function remark(session: Session, notice: Notice): void {

@@ -30,7 +30,8 @@ export function amount(n: number): string {
 
 /** Dollars; more digits for small sums. */
 export function money(usd: number): string {
-  return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.1 ? 4 : 2)}`;
+  const small = Number(Math.abs(usd).toFixed(4));
+  return `$${usd.toFixed(usd !== 0 && small < 0.1 ? 4 : 2)}`;
 }
 
 export function plural(n: number, noun: string): string {

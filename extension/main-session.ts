@@ -1,17 +1,22 @@
 // A main session as its children see it: takes notices about them, and messages to them. Whether a child may be
 // steered is the main session's configuration.
 
-import type { Notice } from "../index.js";
-import { alertText, headline } from "./alert-text.ts";
+import type { Intervention, InterventionKind, Notice } from "../index.js";
+import { alertText, headline, interventionMessage } from "./alert-text.ts";
 import { isRemark, remark } from "./alerts.ts";
 import { now } from "./clock.ts";
 import type { Guard } from "./guard.ts";
+import { InterventionLog } from "./interventions.ts";
 import { post } from "./post.ts";
 import { findLive, noteSteer } from "./root.ts";
 import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
 import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
+import { updateChip } from "./status.ts";
 import { type Delivery, type SubagentBackend, wasTaken } from "./subagents/backend.ts";
+
+/** Kinds of which a child can do something itself, once it knows. */
+const CHILDREN_HEAR: ReadonlySet<InterventionKind> = new Set(["file_conflict", "deadlock"]);
 
 export function mainSession(
   runtime: Runtime,
@@ -21,8 +26,11 @@ export function mainSession(
 ): MainSession {
   const { store } = runtime.native;
 
+  const log = new InterventionLog();
+
   function show(notice: Notice, note?: string): void {
-    const text = alertText(notice, session.config.rescueMessage, note);
+    const { rescueMessage } = session.config;
+    const text = alertText(notice, { rescueMessage, note, itself: notice.targetId === session.id });
     // A busy main agent gets the message only after its running tools, and one of them may be the stuck child.
     if (session.ctx.hasUI && !session.ctx.isIdle() && notice.ordinal === 1) {
       session.ctx.ui.notify(headline(notice), "warning");
@@ -43,12 +51,28 @@ export function mainSession(
 
   async function deliver(notice: Notice, note?: string): Promise<void> {
     if (note !== undefined) return show(notice, note);
+    log.record(notice, now());
+    updateChip(runtime);
     if (isRemark(notice)) return remark(session, notice);
+    if (notice.intervention !== undefined) return intervene(notice, notice.intervention);
     const { alertMode } = session.config;
     if (alertMode !== "direct_subagent") show(notice);
     if (alertMode === "main_only") return;
     // An incident that could not be told to the child is told here, or nobody would know of it.
     if (!(await rescue(notice)) && alertMode === "direct_subagent") show(notice);
+  }
+
+  /** The main agent is told in any case: most of these matters are between agents, or for a person to decide. */
+  async function intervene(notice: Notice, intervention: Intervention): Promise<void> {
+    show(notice);
+    if (session.ctx.mode === "print") console.error(`pi-watchdog-supervisor: ${headline(notice)}`);
+    if (session.config.alertMode === "main_only" || !CHILDREN_HEAR.has(intervention.kind)) return;
+    const message = interventionMessage(notice, intervention);
+    const concerned = new Set([notice.targetId, ...(intervention.parties ?? [])]);
+    concerned.delete(session.id);
+    for (const id of concerned) {
+      if (wasTaken(await steer(id, message))) runtime.debug("sent", message);
+    }
   }
 
   async function steer(sessionId: string, message: string): Promise<Delivery> {
@@ -80,6 +104,7 @@ export function mainSession(
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
+    interventions: (targetId) => log.of(targetId),
   };
 }
 

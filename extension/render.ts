@@ -3,7 +3,7 @@
 
 import { ANSWER } from "./commands/answer.ts";
 import { alertView, rescueView } from "./render/alert.ts";
-import { type Page, PageView, type Tone } from "./render/page.ts";
+import { type Line, type Page, PageView, type Tone } from "./render/page.ts";
 import type { Runtime } from "./runtime.ts";
 import { plain } from "./sanitize.ts";
 
@@ -47,7 +47,16 @@ function pageOf(data: unknown): Page | undefined {
   const page = (data as { page?: unknown } | undefined)?.page;
   if (!Array.isArray(page)) return undefined;
   return page.flatMap(
-    (line: { text?: unknown; tone?: unknown; indent?: unknown; cut?: unknown; tail?: unknown } | null) => {
+    (
+      line: {
+        text?: unknown;
+        tone?: unknown;
+        indent?: unknown;
+        cut?: unknown;
+        tail?: unknown;
+        branch?: { lead?: unknown; hang?: unknown } | null;
+      } | null,
+    ) => {
       if (typeof line?.text !== "string") return [];
       return [
         {
@@ -55,9 +64,19 @@ function pageOf(data: unknown): Page | undefined {
           ...(typeof line.tone === "string" && TONES.includes(line.tone) ? { tone: line.tone as Tone } : {}),
           ...(line.cut === true ? { cut: true } : {}),
           ...(typeof line.tail === "string" ? { tail: plain(line.tail) } : {}),
+          ...branchOf(line.branch),
           ...(typeof line.indent === "number" ? { indent: Math.max(0, Math.min(40, line.indent)) } : {}),
         },
       ];
     },
   );
+}
+
+/** Glyphs are drawn as they are and measured by their count: nothing else may come in their place. */
+const GLYPHS = /^[ │├└]{0,40}$/;
+
+function branchOf(branch: { lead?: unknown; hang?: unknown } | null | undefined): Pick<Line, "branch"> {
+  const { lead, hang } = branch ?? {};
+  const drawn = typeof lead === "string" && typeof hang === "string" && GLYPHS.test(lead) && GLYPHS.test(hang);
+  return drawn ? { branch: { lead, hang } } : {};
 }

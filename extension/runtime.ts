@@ -3,6 +3,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ConfigSource, ConfigWarning, Notice, WatchdogConfig } from "../index.js";
+import type { ToldIntervention } from "./interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
@@ -61,6 +62,8 @@ export interface MainSession {
   stop(sessionId: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
+  /** Interventions that were told of a target and are not over, the newest last. */
+  interventions?(targetId: string): readonly ToldIntervention[];
 }
 
 /** What `connectBackends(runtime)` hands back to whoever started it. */

@@ -1,9 +1,12 @@
-// The footer chip: says that something is stuck, paused or off, and is gone when there is nothing to say. Main sessions
+// The footer chip: says that something is stuck, silent, in another's way, near its cost limit, paused or off, and is gone when there is nothing to say. Main sessions
 // only; a child has no footer and passes the word on.
 
+import type { InterventionKind } from "../index.js";
 import { hasEnded } from "./format.ts";
+import { holding } from "./interventions.ts";
 import { findLive } from "./root.ts";
 import type { Runtime, WatchedSession } from "./runtime.ts";
+import { totalUsage } from "./tools/tree.ts";
 
 const KEY = "watchdog";
 /** How long a chip may be out of date when what it says ended without an event of this session. */
@@ -34,12 +37,40 @@ export function updateChip(runtime: Runtime): void {
   else findLive(session.rootId)?.refresh();
 }
 
-export function chipText({ native: { store } }: Runtime, session: WatchedSession): string | undefined {
-  if (!session.config.enabled) return "watchdog: off";
-  const stuck = store.targets(session.rootId, false).filter((target) => target.likelyStuck && !hasEnded(target)).length;
-  const words = [...(stuck > 0 ? [`${stuck} stuck`] : []), ...(store.paused(session.rootId) ? ["paused"] : [])];
+export function chipText(runtime: Runtime, session: WatchedSession): string | undefined {
+  const { store } = runtime.native;
+  const { enabled, costLimitUsd } = session.config;
+  if (!enabled) return "watchdog: off";
+  const all = store.targets(session.rootId, true);
+  const counts = new Map<string, number>();
+  for (const target of all) {
+    if (hasEnded(target)) continue;
+    // One word for each: what it is stuck in says the most.
+    const word = target.likelyStuck
+      ? "stuck"
+      : holding(runtime.main(), target).flatMap(({ kind }) => CHIP[kind] ?? [])[0];
+    if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const spent = costLimitUsd > 0 ? totalUsage(all).usd / costLimitUsd : 0;
+  const words = [
+    ...["stuck", ...Object.values(CHIP)].flatMap((word) => {
+      const count = counts.get(word);
+      return count === undefined ? [] : [`${count} ${word}`];
+    }),
+    ...(spent >= COST_SHOWN ? [`cost ${Math.floor(100 * spent)} %`] : []),
+    ...(store.paused(session.rootId) ? ["paused"] : []),
+  ];
   return words.length > 0 ? `watchdog: ${words.join(", ")}` : undefined;
 }
+
+/** Kinds that the chip counts, in a word. */
+const CHIP: Partial<Record<InterventionKind, string>> = {
+  timeout: "silent",
+  deadlock: "deadlocked",
+  file_conflict: "in conflict",
+};
+/** Part of the cost limit from which on it is shown. */
+const COST_SHOWN = 0.8;
 
 function put(runtime: Runtime, text: string | undefined): void {
   const ctx = runtime.session?.ctx;

@@ -12,7 +12,6 @@ import { shortIds } from "../../extension/format.ts";
 import { alertView, rescueView } from "../../extension/render/alert.ts";
 import { PageView, toText } from "../../extension/render/page.ts";
 import type { Runtime, WatchedSession } from "../../extension/runtime.ts";
-import { asTree } from "../../extension/tools/tree.ts";
 import * as native from "../../index.js";
 
 /** From where a character of two columns fits between the margins. */
@@ -39,8 +38,17 @@ const { store } = native;
 const config = native.defaultConfig();
 const NAMES = ["日本語の調査を行うサブエージェント", "a\u001b[2Jb\u202ec", "👩‍👩‍👧 family", "x".repeat(300), "short"];
 
+/** Agents that started one another, `levels` deep. */
+function nest(root: string, parent: string, levels: number): void {
+  for (let i = 0, above = parent; i < levels; i++) {
+    const info = { name: `${NAMES[i % NAMES.length]} ${i}`, rootId: root, parentId: above, backend: "b\u001b[31m" };
+    above = `${parent}-${i}`;
+    store.open(above, 1000, { ...info, status: "running", link: "exact", visibility: "no_open_tools" }, config);
+  }
+}
+
 /** A main session with children of difficult names, one of them stuck. */
-function tree(id: string): WatchedSession {
+function tree(id: string, levels = 0): WatchedSession {
   const handle = store.open(id, 1000, { name: "main", kind: "task", status: "running" }, config);
   for (const [i, name] of NAMES.entries()) {
     const child = store.open(
@@ -49,6 +57,7 @@ function tree(id: string): WatchedSession {
       { name, kind: "task", status: "running", rootId: id, parentId: id, agentType: name, link: "none" },
       config,
     );
+    if (i === 2) nest(id, `${id}-child-${i}`, levels);
     store.alias(child, `agent-${i}-${id}`);
     const rounds = i === 0 ? 4 : 1;
     for (let turn = 0; turn < rounds; turn++) {
@@ -65,7 +74,7 @@ function tree(id: string): WatchedSession {
       store.observeToolResult(child, 2001 + turn, turn, call, "bash", "same\u001b[2J\n".repeat(5), false, "", "");
     }
   }
-  const session = { id, rootId: id, isMain: true, handle, config, warnings: [], backends: [] };
+  const session = { id, rootId: id, isMain: true, handle, config, warnings: [], backends: [], packages: () => [] };
   return session as unknown as WatchedSession;
 }
 
@@ -73,10 +82,13 @@ const runtimeOf = (session: WatchedSession): Runtime =>
   ({ native, session, pi: {}, main: () => undefined, debug() {} }) as unknown as Runtime;
 
 test("status: every width", () => {
-  const session = tree("status");
-  const page = statusPage({ store, session, version: native.version, now: 9000 });
+  const session = tree("status", 14);
+  const page = statusPage({ store, session, main: undefined, version: native.version, now: 9000 });
   fits(new PageView(page, THEME, 1), "status");
-  assert.match(toText(page), /Targets: 6 live, 1 stuck/);
+  assert.match(toText(page), /Targets: 20 live, 1 stuck/);
+  assert.match(toText(page), /\n {18}level 15: /);
+  assert.doesNotMatch(toText(page), /[│├└\u001b\u202e]/, "glyphs are for terminals");
+  assert.match(new PageView(page, THEME, 1).render(100).join("\n"), /│ {5}└ /);
 });
 
 test("dashboard: every width, list and details, and every key", async () => {
@@ -160,12 +172,6 @@ test("short ids are unambiguous, and the agent id goes first", () => {
       [id],
     );
   }
-});
-
-test("a circle of parents is drawn once and does not hang", () => {
-  const target = (id: string, parentId: string) => ({ id, parentId, rootId: "gone", aliases: [] }) as never;
-  const rows = asTree([target("a", "b"), target("b", "a"), target("c", "c")]);
-  assert.deepEqual(rows.map((row) => row.target.id).sort(), ["a", "b", "c"]);
 });
 
 test("every configuration key can be typed: its default is understood as it is shown", () => {

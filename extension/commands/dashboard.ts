@@ -6,13 +6,16 @@ import { type Component, type TUI, truncateToWidth, visibleWidth } from "@earend
 import type { TargetSummary, WatchdogStore } from "../../index.js";
 import { now } from "../clock.ts";
 import { ago, amount, hasEnded, money, plural, shortIds, stateOf, totalTokens } from "../format.ts";
+import { briefStateOf } from "../intervention-text.ts";
+import { holding, type ToldIntervention } from "../interventions.ts";
+import { branch, squeeze } from "../render/branch.ts";
 import { layOut, paint, type Tone } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import { updateChip } from "../status.ts";
-import { asTree, type TreeRow } from "../tools/tree.ts";
+import { limitsOf, titleOf, toneOf } from "../target-words.ts";
+import { asTree, type TreeRow, totalUsage } from "../tools/tree.ts";
 import { inspectPage } from "./inspect.ts";
-import { titleOf, toneOf } from "./status.ts";
 
 const REFRESH_MS = 1000;
 /** Rows of the screen that stay for the transcript, the footer and the dashboard's own frame. */
@@ -106,8 +109,8 @@ class Dashboard implements Component {
 
   #rows(): TreeRow[] {
     const targets = this.#store.targets(this.#parts.session.rootId, true);
-    const ended = targets.filter(hasEnded).slice(ENDED_SHOWN);
-    return asTree(targets.filter((target) => !ended.includes(target)));
+    const old = new Set(targets.filter(hasEnded).slice(ENDED_SHOWN));
+    return asTree(targets, (target) => !old.has(target));
   }
 
   #move(by: number): void {
@@ -126,13 +129,16 @@ class Dashboard implements Component {
 
   #title(width: number): string {
     const { theme, session } = this.#parts;
-    const live = this.#store.targets(session.rootId, false).filter((target) => !hasEnded(target));
+    const all = this.#store.targets(session.rootId, true);
+    const live = all.filter((target) => !hasEnded(target));
+    const used = totalUsage(all);
     const stuck = live.filter((target) => target.likelyStuck).length;
     const paused = this.#store.paused(session.rootId);
     const words = [
       paint(theme, "Watchdog", "title"),
       paint(theme, `${live.length} live`, "text"),
       ...(stuck > 0 ? [paint(theme, `${stuck} stuck`, "warning")] : []),
+      ...(used.usd > 0 ? [paint(theme, money(used.usd), "text")] : []),
       ...(paused ? [paint(theme, "alerts paused", "warning")] : []),
       ...(session.backends.length === 0 ? [paint(theme, "no sub-agent package was found", "dim")] : []),
       ...session.backends.map(({ name }) => paint(theme, oneLine(name, 60), "dim")),
@@ -159,29 +165,35 @@ class Dashboard implements Component {
     const selected = rows.findIndex(({ target }) => target.id === this.#selected);
     const room = this.#room();
     const first = Math.max(0, Math.min(selected - Math.floor(room / 2), rows.length - room));
-    const table = columnsFor(rows, width, now());
-    const lines = rows.slice(first, first + room).map((row, i) => this.#row(row, first + i === selected, table, width));
+    const at = now();
+    const told = (target: TargetSummary) => holding(this.#parts.runtime.main(), target);
+    const table = columnsFor(rows, told, width, at);
+    const lines = rows
+      .slice(first, first + room)
+      .map((row, i) => this.#row(row, told(row.target), first + i === selected, table, width));
     if (rows.length > room) lines.push(paint(theme, truncateToWidth(`  ${selected + 1}/${rows.length}`, width), "dim"));
     return lines;
   }
 
-  #row({ target, depth }: TreeRow, selected: boolean, table: Table, width: number): string {
+  #row(row: TreeRow, told: readonly ToldIntervention[], selected: boolean, table: Table, width: number): string {
     const { theme } = this.#parts;
     const cursor = selected ? paint(theme, "> ", "accent") : "  ";
-    const title = "  ".repeat(depth) + titleOf(target);
     const cells = table.columns.map((column) => {
-      const text = column.text(target);
-      return column.right ? text.padStart(column.width) : text.padEnd(column.width);
+      const text = column.text(row);
+      return column.right ? text.padStart(column.width) : text + " ".repeat(column.width - visibleWidth(text));
     });
-    const tone: Tone = toneOf(target);
-    const name = truncateToWidth(title, table.nameWidth, "…", true);
-    const line = `${cursor}${paint(theme, [name, ...cells].join("  "), tone)}`;
+    const tone: Tone = toneOf(row.target, told);
+    const { level, lead } = branch(row.follows, false);
+    const glyphs = table.nameWidth < NARROW_NAME ? squeeze(lead) : lead;
+    const title = (level === undefined ? "" : `${level}: `) + titleOf(row.target);
+    const name = truncateToWidth(title, Math.max(1, table.nameWidth - glyphs.length), "…", true);
+    const line = `${cursor}${paint(theme, glyphs, "dim")}${paint(theme, [name, ...cells].join("  "), tone)}`;
     return truncateToWidth(selected ? theme.bold(line) : line, width);
   }
 
   #details(width: number, id: string): string[] {
-    const { theme, session } = this.#parts;
-    const all = layOut(inspectPage(this.#store, session, id, now()), theme, width);
+    const { runtime, theme, session } = this.#parts;
+    const all = layOut(inspectPage(runtime, session, id, now()), theme, width);
     const room = this.#room();
     this.#scroll = Math.min(this.#scroll, Math.max(0, all.length - room));
     const shown = all.slice(this.#scroll, this.#scroll + room);
@@ -194,7 +206,7 @@ class Dashboard implements Component {
 interface Column {
   width: number;
   right?: boolean;
-  text(target: TargetSummary): string;
+  text(row: TreeRow): string;
 }
 
 interface Table {
@@ -202,35 +214,56 @@ interface Table {
   columns: Column[];
 }
 
-const MIN_NAME = 28;
-const MAX_NAME = 48;
+const MIN_NAME = 24;
+const MAX_NAME = 52;
+/** Below it, the glyphs of the tree must leave room for the name. */
+const NARROW_NAME = 36;
 const GAP = 2;
 
 /** The columns that fit, the more important ones first to stay; the name takes what is left. */
-function columnsFor(rows: readonly TreeRow[], width: number, at: number): Table {
+function columnsFor(
+  rows: readonly TreeRow[],
+  told: (target: TargetSummary) => readonly ToldIntervention[],
+  width: number,
+  at: number,
+): Table {
   const ids = shortIds(rows.map(({ target }) => target));
+  const state = (target: TargetSummary): string => {
+    const latest = told(target).at(-1);
+    return latest === undefined || target.likelyStuck ? stateOf(target) : briefStateOf(latest);
+  };
   const wanted: (Omit<Column, "width"> & { rank: number })[] = [
-    { rank: 0, text: (target) => stateOf(target) },
-    { rank: 2, right: true, text: (target) => plural(target.toolCallCount, "call") },
-    { rank: 4, right: true, text: (target) => (target.patchCount > 0 ? plural(target.patchCount, "edit") : "") },
+    { rank: 0, text: ({ target }) => state(target) },
+    { rank: 2, right: true, text: ({ target }) => plural(target.toolCallCount, "call") },
+    {
+      rank: 4,
+      right: true,
+      text: ({ target }) => (target.patchCount > 0 ? plural(target.patchCount, "edit") : ""),
+    },
     {
       rank: 1,
       right: true,
-      text: (target) => (target.repeatedCommandCount > 0 ? plural(target.repeatedCommandCount, "repeat") : ""),
+      text: ({ target }) => (target.repeatedCommandCount > 0 ? plural(target.repeatedCommandCount, "repeat") : ""),
     },
-    { rank: 6, right: true, text: (target) => `${amount(totalTokens(target.usage))} tokens` },
-    { rank: 5, right: true, text: (target) => (target.usage.usd > 0 ? money(target.usage.usd) : "") },
+    { rank: 6, right: true, text: ({ target }) => `${amount(totalTokens(target.usage))} tokens` },
+    { rank: 5, right: true, text: ({ target }) => (target.usage.usd > 0 ? money(target.usage.usd) : "") },
+    { rank: 7, right: true, text: ({ below, total }) => (below > 0 && total.usd > 0 ? `all ${money(total.usd)}` : "") },
     {
       rank: 3,
       right: true,
-      text: (target) => ago(hasEnded(target) ? (target.endedAt ?? target.lastActiveAt) : target.lastActiveAt, at),
+      text: ({ target }) => ago(hasEnded(target) ? (target.endedAt ?? target.lastActiveAt) : target.lastActiveAt, at),
     },
-    { rank: 7, text: (target) => oneLine(ids.get(target.id) ?? target.id, 24) },
+    { rank: 8, text: ({ target }) => oneLine(ids.get(target.id) ?? target.id, 24) },
+    { rank: 9, text: ({ target }) => limitsOf(target).join(", ") },
   ];
   const columns = wanted
-    .map((column) => ({ ...column, width: Math.max(...rows.map(({ target }) => visibleWidth(column.text(target)))) }))
+    .map((column) => ({ ...column, width: Math.max(...rows.map((row) => visibleWidth(column.text(row)))) }))
     .filter((column) => column.width > 0);
-  const longest = Math.max(...rows.map(({ target, depth }) => 2 * depth + visibleWidth(titleOf(target))));
+  const nameOf = ({ target, follows }: TreeRow): number => {
+    const { lead, level } = branch(follows, false);
+    return visibleWidth(lead + (level === undefined ? "" : `${level}: `) + titleOf(target));
+  };
+  const longest = Math.max(...rows.map(nameOf));
   const cursor = 2;
   const left = (): number => width - cursor - columns.reduce((sum, column) => sum + GAP + column.width, 0);
   while (columns.length > 0 && left() < Math.min(longest, MIN_NAME)) {

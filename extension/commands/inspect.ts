@@ -1,11 +1,14 @@
-// `/watchdog inspect <target>`: what a target did last, and the verdict on it. Pure over (store, session).
+// `/watchdog inspect <target>`: what a target did last, and the verdict on it. Pure over (runtime, session).
 
-import type { StuckAnalysis, TargetSummary, WatchdogEvent, WatchdogStore } from "../../index.js";
+import type { Severity, StuckAnalysis, TargetSummary, WatchdogEvent, WatchdogStore } from "../../index.js";
 import { ago, clock, plural, shortIds, stateOf, usage } from "../format.ts";
+import { stateOf as stateOfIntervention } from "../intervention-text.ts";
+import { holding, type ToldIntervention } from "../interventions.ts";
 import type { Line, Page } from "../render/page.ts";
-import type { WatchedSession } from "../runtime.ts";
+import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
-import { titleOf, toneOf } from "./status.ts";
+import { limitsOf, titleOf, toneOf } from "../target-words.ts";
+import { asTree, type TreeRow } from "../tools/tree.ts";
 
 const EVENTS_SHOWN = 30;
 
@@ -30,13 +33,16 @@ export function findTarget(
   return target === null ? wrong(`"${shown}" is no longer kept`) : { ok: true, handle: found.handle, target };
 }
 
-export function inspectPage(store: WatchdogStore, session: WatchedSession, query: string, now: number): Page {
+export function inspectPage(runtime: Runtime, session: WatchedSession, query: string, now: number): Page {
+  const { store } = runtime.native;
   const found = findTarget(store, session, query, "/watchdog inspect <target>");
   if (!found.ok) return found.page;
   const { target } = found;
+  const row = asTree(store.targets(session.rootId, true)).find((one) => one.target.id === target.id);
   return [
-    ...headLines(target, now),
+    ...headLines(target, row, now),
     { text: "" },
+    ...interventionLines(holding(runtime.main(), target)),
     ...analysisLines(store.analysis(found.handle)),
     { text: "" },
     ...eventLines(store.events(found.handle, EVENTS_SHOWN), target.eventCount),
@@ -50,8 +56,9 @@ function known(store: WatchdogStore, session: WatchedSession): string {
   return `Known: ${targets.map((target) => `${oneLine(ids.get(target.id) ?? "", 40)} (${oneLine(target.name, 30)})`).join(", ")}.`;
 }
 
-export function headLines(target: TargetSummary, now: number): Page {
+function headLines(target: TargetSummary, row: TreeRow | undefined, now: number): Page {
   const aliases = target.aliases.filter((alias) => alias !== target.id).map((alias) => oneLine(alias, 80));
+  const used = row !== undefined && row.below > 0 ? [`with the ${row.below} below it ${usage(row.total)}`] : [];
   return [
     { text: titleOf(target), tone: "title" },
     {
@@ -60,24 +67,38 @@ export function headLines(target: TargetSummary, now: number): Page {
         plural(target.toolCallCount, "call"),
         plural(target.patchCount, "edit"),
         usage(target.usage),
+        ...used,
         `since ${clock(target.startedAt)}`,
         `active ${ago(target.lastActiveAt, now)}${now - target.lastActiveAt < 2000 ? "" : " ago"}`,
       ].join(" · "),
       tone: toneOf(target),
     },
     {
-      text: [`session ${target.id}`, ...aliases.map((alias) => `agent ${alias}`), ...linkOf(target)].join(", "),
+      text: [
+        `session ${oneLine(target.id, 80)}`,
+        ...aliases.map((alias) => `agent ${alias}`),
+        ...(target.backend === undefined ? [] : [`started by ${oneLine(target.backend, 80)}`]),
+        ...(target.link === "exact" ? ["link exact"] : []),
+        ...limitsOf(target),
+      ].join(", "),
       tone: "dim",
     },
   ];
 }
 
-function linkOf({ link }: TargetSummary): string[] {
-  if (link === undefined) return [];
-  return [link === "exact" ? "link exact" : `link ${link}: watched, never steered`];
+function interventionLines(told: readonly ToldIntervention[]): Page {
+  return [...told].reverse().flatMap((one): Line[] => [
+    {
+      text: `${clock(one.at)} ${stateOfIntervention(one)}: ${oneLine(one.reason)}`,
+      tone: toneOfSeverity(one.severity),
+    },
+  ]);
 }
 
-export function analysisLines(analysis: StuckAnalysis): Page {
+const toneOfSeverity = (severity: Severity): Line["tone"] =>
+  severity === "critical" ? "error" : severity === "info" ? "muted" : "warning";
+
+function analysisLines(analysis: StuckAnalysis): Page {
   if (!analysis.likelyStuck) return [{ text: "Not stuck by the rules", tone: "success" }];
   return [
     { text: `Likely stuck, confidence ${analysis.confidence}`, tone: "warning" },
@@ -99,7 +120,7 @@ function eventLines(events: readonly WatchdogEvent[], total: number): Page {
 }
 
 /** `HH:MM:SS type summary [first 8 of the hash]` */
-export function eventLine(event: WatchdogEvent): Line {
+function eventLine(event: WatchdogEvent): Line {
   return {
     text: `${clock(event.at)} ${event.type} ${oneLine(event.summary) || "(no text)"}`,
     tone: event.type === "alert" ? "warning" : event.isError === true ? "error" : "text",

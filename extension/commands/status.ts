@@ -1,12 +1,15 @@
 // `/watchdog status`: what runs, what was found, and every target of the tree. Pure over (store, session).
 
 import type { TargetSummary, WatchdogStore } from "../../index.js";
-import { ago, hasEnded, plural, shortIds, stateOf, usage } from "../format.ts";
-import type { Line, Page, Tone } from "../render/page.ts";
-import type { WatchedSession } from "../runtime.ts";
+import { hasEnded, plural, shortIds } from "../format.ts";
+import { holding } from "../interventions.ts";
+import { branch } from "../render/branch.ts";
+import type { Line, Page } from "../render/page.ts";
+import type { MainSession, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
-import type { SubagentBackend } from "../subagents/backend.ts";
-import { asTree } from "../tools/tree.ts";
+import { describe, toneOf, totalsWords } from "../target-words.ts";
+import { asTree, type TreeRow, totalUsage } from "../tools/tree.ts";
+import { packageLines } from "./packages.ts";
 
 /** Ended targets shown, the latest ones. */
 const ENDED_SHOWN = 10;
@@ -14,12 +17,15 @@ const ENDED_SHOWN = 10;
 export interface StatusInput {
   store: WatchdogStore;
   session: WatchedSession;
+  /** Main session of the tree. */
+  main: MainSession | undefined;
   /** Version of the package on disk. */
   version: string;
   now: number;
 }
 
-export function statusPage({ store, session, version, now }: StatusInput): Page {
+export function statusPage(input: StatusInput): Page {
+  const { store, session, version } = input;
   const all = store.targets(session.rootId, true);
   const live = all.filter((target) => !hasEnded(target));
   const ended = all.filter(hasEnded);
@@ -29,19 +35,20 @@ export function statusPage({ store, session, version, now }: StatusInput): Page 
     { text: "Watchdog", tone: "title" },
     versionLine(store.version, version),
     alertLine(store.paused(session.rootId), session),
-    ...packageLines(session.backends),
+    ...packageLines(session.backends, session.packages()),
     { text: "" },
     {
       text: `Targets: ${live.length} live${stuck > 0 ? `, ${stuck} stuck` : ""}${ended.length > 0 ? `, ${ended.length} ended` : ""}`,
       tone: "accent",
     },
     ...targetLines(
-      all.filter((target) => shown.has(target)),
-      now,
+      asTree(all, (target) => shown.has(target)),
+      input,
     ),
     ...(ended.length > ENDED_SHOWN
       ? [{ text: `and ${ended.length - ENDED_SHOWN} that ended earlier`, tone: "dim" as const, indent: 2 }]
       : []),
+    ...(all.length > 0 ? [{ text: `Together: ${totalsWords(totalUsage(all))}`, tone: "accent" as const }] : []),
     ...warningLines(session),
   ];
 }
@@ -61,50 +68,27 @@ function alertLine(paused: boolean, { config }: WatchedSession): Line {
   return { text: `Alerts on (${how})` };
 }
 
-function packageLines(backends: readonly SubagentBackend[]): Page {
-  if (backends.length === 0) return [{ text: "Sub-agents: no sub-agent package was found", tone: "muted" }];
-  return backends.map(({ name, capabilities }) => {
-    const can = Object.entries(capabilities).flatMap(([what, able]) => (able ? [what] : []));
-    return { text: `Sub-agents: ${oneLine(name, 80)} (${can.length > 0 ? can.join(", ") : "can only be watched"})` };
+function targetLines(rows: readonly TreeRow[], { main, now }: StatusInput): Page {
+  const ids = shortIds(rows.map(({ target }) => target));
+  const above: TreeRow[] = [];
+  return rows.map((row, i) => {
+    const { target, follows, depth } = row;
+    above[depth] = row;
+    const told = holding(main, target);
+    const { indent, level, ...glyphs } = branch(follows, (rows[i + 1]?.depth ?? 0) > depth);
+    const margin = (text: string): string => `  ${text}`;
+    return {
+      text:
+        (level === undefined ? "" : `level ${level}: `) +
+        describe(row, above[depth - 1], shownId(ids, target), told, now),
+      tone: toneOf(target, told),
+      indent: 2 + indent,
+      branch: { lead: margin(glyphs.lead), hang: margin(glyphs.hang) },
+    };
   });
 }
 
-function targetLines(targets: readonly TargetSummary[], now: number): Page {
-  const ids = shortIds(targets);
-  return asTree(targets).map(({ target, depth }) => ({
-    text: describe(target, oneLine(ids.get(target.id) ?? target.id, 40), now),
-    tone: toneOf(target),
-    indent: 2 + 2 * depth,
-  }));
-}
-
-function describe(target: TargetSummary, id: string, now: number): string {
-  const when = hasEnded(target)
-    ? `ended ${ago(target.endedAt ?? target.lastActiveAt, now)}`
-    : `active ${ago(target.lastActiveAt, now)}`;
-  return [
-    `${titleOf(target)} [${id}]`,
-    stateOf(target),
-    plural(target.toolCallCount, "call"),
-    plural(target.patchCount, "edit"),
-    ...(target.repeatedCommandCount > 0 ? [`${plural(target.repeatedCommandCount, "repeat")}`] : []),
-    usage(target.usage),
-    when.endsWith("now") ? when : `${when} ago`,
-    ...(target.link === undefined || target.link === "exact" ? [] : [`link ${target.link}`]),
-  ].join(" · ");
-}
-
-/** Name and, where it says more, the agent type. */
-export function titleOf(target: TargetSummary): string {
-  const name = oneLine(target.name, 40);
-  const type = target.agentType === undefined ? "" : oneLine(target.agentType, 30);
-  return type === "" || type === name ? name : `${name} (${type})`;
-}
-
-export function toneOf(target: TargetSummary): Tone {
-  if (hasEnded(target)) return target.status === "error" || target.status === "aborted" ? "error" : "dim";
-  return target.likelyStuck ? "warning" : "text";
-}
+const shownId = (ids: ReadonlyMap<string, string>, { id }: TargetSummary): string => oneLine(ids.get(id) ?? id, 40);
 
 function warningLines({ warnings }: WatchedSession): Page {
   if (warnings.length === 0) return [];

@@ -20,7 +20,13 @@ interface Command extends Subcommand {
 }
 
 const status = (runtime: Runtime, session: WatchedSession): Page =>
-  statusPage({ store: runtime.native.store, session, version: runtime.native.version, now: now() });
+  statusPage({
+    store: runtime.native.store,
+    session,
+    main: runtime.main(),
+    version: runtime.native.version,
+    now: now(),
+  });
 
 function pause(paused: boolean): Command["run"] {
   return ({ native: { store } }, session) => {
@@ -54,7 +60,7 @@ export const subcommands: readonly Command[] = [
     name: "inspect",
     args: "<target>",
     description: "Recent events of a target and the verdict on it",
-    run: (runtime, session, rest) => inspectPage(runtime.native.store, session, rest, now()),
+    run: (runtime, session, rest) => inspectPage(runtime, session, rest, now()),
   },
   {
     name: "steer",

@@ -17,7 +17,8 @@ export function alertView(text: string, details: unknown, options: MessageRender
   const label = paint(theme, theme.bold("Watchdog alert"), tone);
   // The id is for tools; in two lines there is room for the name only.
   const name = field("Target").replace(/ \([^()]*\)$/, "") || "unknown target";
-  const confidence = field("Confidence");
+  // Of what was measured and not judged, the word would say nothing.
+  const confidence = isIntervention(details) ? "" : field("Confidence");
   const state = `${name}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}`;
   const head = options.expanded ? label : `${label} ${paint(theme, state)}`;
   const summary = evidence === undefined || evidence === "none" ? noteOf(text) : evidence;
@@ -56,6 +57,11 @@ function colourFields(text: string): Page {
 
 function severityOf(details: unknown): unknown {
   return (details as { notice?: { severity?: unknown } } | undefined)?.notice?.severity;
+}
+
+function isIntervention(details: unknown): boolean {
+  const { notice } = (details ?? {}) as { notice?: { kind?: unknown } | null };
+  return notice?.kind === "intervention";
 }
 
 function reasonsOf(details: unknown): string[] {

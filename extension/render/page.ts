@@ -3,6 +3,7 @@
 
 import type { Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { squeeze } from "./branch.ts";
 
 export type Tone = "title" | "text" | "muted" | "dim" | "accent" | "success" | "warning" | "error";
 
@@ -11,6 +12,8 @@ export interface Line {
   tone?: Tone;
   /** Columns from the left; wrapped lines hang below it. */
   indent?: number;
+  /** Terminals: what stands before the first row instead of the indentation, and before the rows it wraps into. */
+  branch?: { lead: string; hang: string };
   /** One row, cut at the edge: for lists in which each line is one thing. */
   cut?: boolean;
   /** End of the line, which stays when the text is cut. */
@@ -33,7 +36,9 @@ export function paint(theme: Theme, text: string, tone: Tone = "text"): string {
 
 /** Lines for a width; text wraps at words and never exceeds it. */
 export function layOut(page: Page, theme: Theme, width: number): string[] {
+  const narrow = page.some(({ branch }) => branch !== undefined && width - branch.hang.length < BRANCH_ROOM);
   return page.flatMap((line) => {
+    if (line.branch !== undefined) return layOutBranch(line, line.branch, theme, width, narrow);
     const room = width - (line.indent ?? 0);
     // On a screen too narrow for the indent, the text is worth more than its place.
     const [left, columns] = room >= 8 ? [pad(line), room] : ["", Math.max(1, width)];
@@ -42,6 +47,24 @@ export function layOut(page: Page, theme: Theme, width: number): string[] {
     const text = truncateToWidth(line.text, Math.max(1, columns - visibleWidth(tail)), "…");
     return [left + paint(theme, truncateToWidth(text + tail, columns, ""), line.tone)];
   });
+}
+
+/** Columns that a text in a tree should have. */
+const BRANCH_ROOM = 28;
+
+function layOutBranch(
+  line: Line,
+  branch: { lead: string; hang: string },
+  theme: Theme,
+  width: number,
+  narrow: boolean,
+): string[] {
+  const [lead, hang] = narrow ? [squeeze(branch.lead), squeeze(branch.hang)] : [branch.lead, branch.hang];
+  const fits = width - hang.length >= 8;
+  const columns = fits ? width - hang.length : Math.max(1, width);
+  return wrapTextWithAnsi(paint(theme, line.text, line.tone), columns).map((row, i) =>
+    fits ? paint(theme, i === 0 ? lead : hang, "dim") + row : row,
+  );
 }
 
 /** A page in the transcript. */

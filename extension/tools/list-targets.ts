@@ -3,9 +3,11 @@
 import { Type } from "typebox";
 import type { TargetSummary } from "../../index.js";
 import { ago, plural, stateOf, usage } from "../format.ts";
+import { holding, type ToldIntervention } from "../interventions.ts";
 import { oneLine } from "../sanitize.ts";
+import { interventionWords, limitsOf, totalsWords } from "../target-words.ts";
 import { nameOf, type Reply, type ToolScope, type WatchdogTool } from "./common.ts";
-import { asTree } from "./tree.ts";
+import { asTree, type TreeRow, totalUsage } from "./tree.ts";
 
 const usageSchema = Type.Object({
   input: Type.Number(),
@@ -15,6 +17,15 @@ const usageSchema = Type.Object({
   usd: Type.Number({ description: "US dollars; 0 where unknown" }),
 });
 
+const interventionSchema = Type.Object({
+  kind: Type.String(),
+  reason: Type.String(),
+  severity: Type.String(),
+  suggestedAction: Type.String(),
+  autoExecute: Type.Boolean({ description: "true: the user allowed it to be done without asking" }),
+  at: Type.Number({ description: "When it was told, ms since the epoch" }),
+});
+
 const targetSchema = Type.Object({
   id: Type.String({ description: "Session id" }),
   aliases: Type.Array(Type.String(), { description: "Agent ids and run ids of the same target" }),
@@ -22,7 +33,12 @@ const targetSchema = Type.Object({
   kind: Type.Union([Type.Literal("task"), Type.Literal("watchdog"), Type.Literal("unknown")]),
   status: Type.String(),
   parentId: Type.Optional(Type.String()),
+  depth: Type.Number({ description: "0 for a main session, 1 for its children, and so on" }),
   agentType: Type.Optional(Type.String()),
+  backend: Type.Optional(Type.String({ description: "Package that started it" })),
+  visibility: Type.String({
+    description: "full; no_open_tools: only finished messages are seen; result_only: only what its parent's call shows",
+  }),
   link: Type.Optional(Type.String({ description: "exact: may be steered; inferred or none: never" })),
   startedAt: Type.Number({ description: "ms since the epoch" }),
   lastActiveAt: Type.Number({ description: "ms since the epoch" }),
@@ -33,6 +49,10 @@ const targetSchema = Type.Object({
   repeatedMessageCount: Type.Number(),
   likelyStuck: Type.Boolean(),
   usage: usageSchema,
+  usageWithChildren: Type.Optional(usageSchema),
+  interventions: Type.Array(interventionSchema, {
+    description: "What called for a hand, was told and is not over; the newest first",
+  }),
 });
 
 export const listTargets: WatchdogTool = {
@@ -40,7 +60,7 @@ export const listTargets: WatchdogTool = {
   label: "Watchdog: list targets",
   description:
     "List the sessions that the watchdog watches in this session tree: the main agent and its sub-agents, with state, " +
-    "tool calls, edits, repetitions, tokens and cost, and whether each one is likely stuck.",
+    "tool calls, edits, repetitions, tokens and cost, whether each one is likely stuck, and what else called for a hand.",
   promptSnippet: "List the watched agents with their state, repetitions and cost",
   promptGuidelines: [
     "Use watchdog_list_targets to find the ids of running agents before you call another watchdog_* tool.",
@@ -51,35 +71,54 @@ export const listTargets: WatchdogTool = {
       Type.Boolean({ description: "Also list agents that have ended. Default: false", default: false }),
     ),
   }),
-  outputSchema: Type.Object({ targets: Type.Array(targetSchema) }),
+  outputSchema: Type.Object({
+    targets: Type.Array(targetSchema, { description: "Children after their parents" }),
+    totals: Type.Intersect([usageSchema, Type.Object({ targets: Type.Number() })], {
+      description: "Of the whole tree, with those that have ended",
+    }),
+  }),
   summary: (args) => (args.includeCompleted === true ? "with completed" : ""),
   run: (params, scope) => run(params.includeCompleted === true, scope),
 };
 
-function run(includeCompleted: boolean, { store, session, now }: ToolScope): Reply {
-  const targets = store.targets(session.rootId, includeCompleted);
-  const stuck = targets.filter((target) => target.likelyStuck).length;
-  const head = `${plural(targets.length, "target")}${stuck > 0 ? `, ${stuck} likely stuck` : ", none likely stuck"}`;
-  const rows = asTree(targets).map(({ target, depth }) => `${"  ".repeat(depth)}- ${describe(target, now)}`);
-  return { text: [head, ...rows].join("\n"), data: { targets: targets.map(published) } };
+function run(includeCompleted: boolean, { store, session, main, now }: ToolScope): Reply {
+  const all = store.targets(session.rootId, true);
+  const rows = asTree(all, (target) => includeCompleted || target.endedAt === undefined);
+  const stuck = rows.filter(({ target }) => target.likelyStuck).length;
+  const totals = totalUsage(all);
+  const head = `${plural(rows.length, "target")}${stuck > 0 ? `, ${stuck} likely stuck` : ", none likely stuck"}`;
+  const told = (target: TargetSummary) => holding(main, target);
+  return {
+    text: [
+      head,
+      ...rows.map((row) => `${"  ".repeat(row.depth)}- ${describe(row, told(row.target), now)}`),
+      `Together, with all that have ended: ${totalsWords(totals)}`,
+    ].join("\n"),
+    data: {
+      targets: rows.map((row) => published(row, told(row.target))),
+      totals: { ...totals, targets: all.length },
+    },
+  };
 }
 
-function describe(target: TargetSummary, now: number): string {
+function describe({ target, total, below }: TreeRow, told: readonly ToldIntervention[], now: number): string {
   const aliases = target.aliases.filter((alias) => alias !== target.id);
-  const parts = [
-    `${nameOf(target)} ${target.id}${aliases.length > 0 ? ` (${aliases.map((id) => oneLine(id, 80)).join(", ")})` : ""}`,
+  return [
+    `${nameOf(target)} ${oneLine(target.id, 80)}${aliases.length > 0 ? ` (${aliases.map((id) => oneLine(id, 80)).join(", ")})` : ""}`,
     `${target.kind}, ${stateOf(target)}`,
+    ...interventionWords(told, now),
+    ...(target.backend === undefined ? [] : [`by ${oneLine(target.backend, 80)}`]),
     plural(target.toolCallCount, "tool call"),
     plural(target.patchCount, "edit"),
     `repeated: ${plural(target.repeatedCommandCount, "command")}, ${plural(target.repeatedMessageCount, "message")}`,
     usage(target.usage),
+    ...(below > 0 ? [`with the ${below} below it ${usage(total)}`] : []),
     `last active ${ago(target.lastActiveAt, now)}${target.lastActiveAt + 2000 > now ? "" : " ago"}`,
-  ];
-  if (target.link !== undefined && target.link !== "exact") parts.push(`link ${target.link}: cannot be steered`);
-  return parts.join("; ");
+    ...limitsOf(target),
+  ].join("; ");
 }
 
-function published(target: TargetSummary) {
+function published({ target, depth, total, below }: TreeRow, told: readonly ToldIntervention[]) {
   return {
     id: target.id,
     aliases: target.aliases.map((alias) => oneLine(alias, 120)),
@@ -87,7 +126,10 @@ function published(target: TargetSummary) {
     kind: target.kind,
     status: target.status,
     parentId: target.parentId,
+    depth,
     agentType: target.agentType === undefined ? undefined : oneLine(target.agentType, 120),
+    backend: target.backend === undefined ? undefined : oneLine(target.backend, 120),
+    visibility: target.visibility ?? "full",
     link: target.link,
     startedAt: target.startedAt,
     lastActiveAt: target.lastActiveAt,
@@ -98,5 +140,14 @@ function published(target: TargetSummary) {
     repeatedMessageCount: target.repeatedMessageCount,
     likelyStuck: target.likelyStuck,
     usage: target.usage,
+    usageWithChildren: below > 0 ? total : undefined,
+    interventions: [...told].reverse().map(({ kind, reason, severity, suggestedAction, autoExecute, at }) => ({
+      kind: oneLine(kind, 40),
+      reason: oneLine(reason),
+      severity,
+      suggestedAction,
+      autoExecute,
+      at,
+    })),
   };
 }
