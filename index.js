@@ -11,6 +11,9 @@ export const version = packageVersion;
 const CLIP_HEAD = 128 * 1024;
 const CLIP_TAIL = 32 * 1024;
 
+/** A process that ends waits so long at most for its last batch; ms. */
+const LAST_BATCH = 2000;
+
 /** @param {string} text */
 function clip(text) {
   if (text.length <= CLIP_HEAD + CLIP_TAIL) return text;
@@ -214,8 +217,16 @@ export const store = Object.freeze({
 
 // The history ---------------------------------------------------------------------------------------------------------
 
+let closesAtExit = false;
+
 export const history = Object.freeze({
-  open: (path, { maxDays, maxMb }) => typed(() => native.historyOpen(text(path, "path"), maxDays, maxMb, hostname())),
+  open: (path, { maxDays, maxMb }) => {
+    const opened = typed(() => native.historyOpen(text(path, "path"), maxDays, maxMb, hostname()));
+    // Node runs no hook of an addon when a program calls process.exit.
+    if (!closesAtExit) process.once("exit", () => native.historyClose(LAST_BATCH));
+    closesAtExit = true;
+    return opened;
+  },
   state: native.historyState,
   closeTree: native.historyCloseTree,
   flush: native.historyFlush,

@@ -11,6 +11,15 @@ export function clock(at: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** `HH:MM` of today, `YYYY-MM-DD HH:MM` of another day; local time. */
+export function day(at: number, now: number): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "--:--";
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (date.toDateString() === new Date(now).toDateString()) return time;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
 /** How long ago, short: `now`, `12s`, `5m`, `3h`, `2d`. */
 export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1000));

@@ -6,6 +6,7 @@ import { tellDue, tellStopped } from "./alerts.ts";
 import { now } from "./clock.ts";
 import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
+import { createHistory } from "./history.ts";
 import { mainSession } from "./main-session.ts";
 import { MessageObserver } from "./observe/messages.ts";
 import { RunObserver } from "./observe/run.ts";
@@ -47,6 +48,7 @@ export function createLifecycle(
   let watch: Watch | null = null;
   let main: MainSession | undefined;
   let connection: BackendConnection | undefined;
+  const history = createHistory(native, guard);
   let retract = (): void => {};
   let working = false;
   let off = false;
@@ -96,6 +98,7 @@ export function createLifecycle(
     if (off) showOff(session.ctx, "watchdog: off");
     if (debug && enabled) console.show();
     else console.clear();
+    if (session.isMain) history.begin(session);
   }
 
   function steer(session: Session, message: string): boolean {
@@ -135,6 +138,7 @@ export function createLifecycle(
         working = now;
         if (now) session.relate();
         session.status(now ? "running" : "idle");
+        history.check(session);
         ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
       },
     };
@@ -149,7 +153,7 @@ export function createLifecycle(
   }
 
   /** `status`: absent when the session goes on in a new instance of the extension. */
-  function close(status?: "completed" | "stopped"): void {
+  function close(status?: "completed" | "stopped", quit = false): void {
     ended = true;
     ticker.set(0);
     working = false;
@@ -162,6 +166,7 @@ export function createLifecycle(
     }
     handDown(session.id, false);
     session.close(status);
+    if (status !== undefined) history.end(session, quit);
     watch = null;
     runtime.session = null;
   }
@@ -169,7 +174,8 @@ export function createLifecycle(
   return {
     start: async (event, ctx) => void (await guard.runAsync("session_start", () => start(event, ctx))),
     // After a reload a new instance goes on with the session.
-    close: (reason) => guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
+    close: (reason) =>
+      guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed", reason === "quit")),
     current: () => watch,
   };
 }

@@ -183,12 +183,14 @@ export class Session implements WatchedSession {
 
   #info(): TargetInfo {
     const given = this.#pi.getSessionName();
-    if (this.#parent === undefined) return { name: given ?? "main", kind: "task", status: this.#status };
+    const project = this.ctx.cwd;
+    if (this.#parent === undefined) return { name: given ?? "main", kind: "task", status: this.#status, project };
     const { rootId, parentId, link } = this.#parent;
     return {
       name: link.description ?? given ?? link.agentType ?? "sub-agent",
       kind: isWatchdog(link) ? "watchdog" : "task",
       status: this.#status,
+      project,
       rootId,
       parentId,
       link: link.link,

@@ -10,7 +10,9 @@ import { updateChip } from "../status.ts";
 import { answer, complain } from "./answer.ts";
 import { completions, type Subcommand } from "./complete.ts";
 import { configPage, setPage } from "./config.ts";
+import { historyPage } from "./history.ts";
 import { inspectPage } from "./inspect.ts";
+import { orphansPage } from "./orphans.ts";
 import { statusPage } from "./status.ts";
 import { steerPage } from "./steer.ts";
 import { stopPage } from "./stop.ts";
@@ -69,6 +71,19 @@ export const subcommands: readonly Command[] = [
     run: steerPage,
   },
   { name: "stop", args: "<target>", description: "End a sub-agent", run: stopPage },
+  {
+    name: "history",
+    args: "[filter]",
+    description: "Incidents of this and earlier sessions",
+    run: (runtime, session, rest) => historyPage(runtime.native, session, rest, now()),
+  },
+  {
+    name: "orphans",
+    args: "[close|kill]",
+    description: "Sessions that a Pi left behind",
+    run: (runtime, _session, rest) =>
+      orphansPage({ native: runtime.native, now: now(), kill: (pid) => process.kill(pid, "SIGTERM") }, rest),
+  },
 ];
 
 export function complete(runtime: Runtime, typed: string): AutocompleteItem[] | null {
