@@ -182,14 +182,14 @@ test("a service that refuses or throws at a request makes a refusal with the rea
   assert.equal((await backend?.steer("nobody", "x"))?.outcome, "unknown_target");
 });
 
-test("what an agent starts itself is a child without a link", async () => {
+test("what an agent starts itself is a child of that agent, without a link", async () => {
   const play = playService();
   Reflect.set(globalThis, SLOT, play.service);
   const { run, connection } = connect();
   assert.equal(connection.child("nested"), undefined);
   play.add("a1");
   await run("a1", "s1");
-  assert.deepEqual(connection.child("nested"), { link: "none" });
+  assert.deepEqual(connection.child("nested"), { link: "none", parentId: "s1" });
   assert.equal(connection.child("s1")?.agentId, "a1");
   assert.equal(connection.child("main"), undefined);
 });
@@ -207,7 +207,7 @@ test("two sessions in one context leave none of them exact, and neither is steer
   assert.equal(connection.child("s1")?.agentId, undefined);
   assert.deepEqual(
     outside.runInAsyncScope(() => connection.child("s2")),
-    { link: "none" },
+    { link: "none", backend: "@gotgenes/pi-subagents" },
   );
   assert.deepEqual(written.slice(-2), ["update s1 inferred", "open s2 none unknown"]);
   for (const id of ["a1", "a2"]) {
@@ -215,6 +215,95 @@ test("two sessions in one context leave none of them exact, and neither is steer
     assert.equal((await session.backends[0]?.stop(id))?.outcome, "refused");
   }
   assert.deepEqual(play.steered, []);
+});
+
+test("a record that names the session's file links what no context does, and is exact", async () => {
+  const play = playService();
+  Reflect.set(globalThis, SLOT, play.service);
+  const { run, emit, connection, written } = connect();
+  const created = (sessionId: string) =>
+    outside.runInAsyncScope(() => emit("child:session-created", { sessionId, parentSessionId: "main" }));
+  for (const id of ["a1", "a2", "a3"]) {
+    play.add(id, { outputFile: `/tasks/2026-01-01_of-${id}.jsonl` });
+    outside.runInAsyncScope(() => emit("started", { id }));
+  }
+  for (const id of ["a3", "a1", "a2"]) created(`of-${id}`);
+  assert.equal(connection.child("of-a3")?.agentId, "a3");
+  assert.equal(connection.child("of-a1")?.agentId, "a1");
+
+  // The file is named only when the session is there, and then neither order nor context tells anything.
+  const late = play.add("a4");
+  const other = play.add("a5");
+  for (const id of ["a4", "a5"]) outside.runInAsyncScope(() => emit("started", { id }));
+  for (const id of ["s5", "s4"]) created(id);
+  assert.equal(connection.child("s4")?.link, "none");
+  other.outputFile = "x_s5.jsonl";
+  late.outputFile = "x_s4.jsonl";
+  assert.equal(connection.child("s4")?.agentId, "a4");
+  assert.equal(connection.child("s5")?.agentId, "a5");
+  assert.equal(written.filter((line) => line.startsWith("open s5")).length, 1, "its target goes on as it is");
+
+  // Two agents that name one file cannot both be right.
+  for (const id of ["a6", "a7"]) play.add(id, { outputFile: "x_s6.jsonl" });
+  created("s6");
+  assert.equal(connection.child("s6")?.link, "none");
+  // What the context says and what the record says are two agents.
+  play.add("a8");
+  play.add("a9", { outputFile: "x_s9.jsonl" });
+  await run("a9", "another");
+  created("s9");
+  assert.notEqual(connection.child("another")?.link, "exact");
+});
+
+test("a service that can resume is asked to, and what became of it is told", async () => {
+  const play = playService();
+  const answers: unknown[] = [];
+  const resume = (id: string): unknown => {
+    const answer = answers.shift();
+    if (answer === "runs") {
+      const record = play.service.getRecord(id) as Record<string, unknown>;
+      record.status = "running";
+      return new Promise(() => {});
+    }
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  Reflect.set(globalThis, SLOT, { ...play.service, resume });
+  const { session, run, written } = connect();
+  const record = play.add("a1");
+  await run("a1", "s1");
+  const [backend] = session.backends;
+  assert.equal(backend?.capabilities.resume, true);
+  assert.equal((await backend?.resume?.("nobody", "on"))?.outcome, "unknown_target");
+  assert.deepEqual(await backend?.resume?.("a1", "on"), {
+    outcome: "refused",
+    reason: "the agent has not ended (running)",
+  });
+  record.status = "completed";
+  for (const refusal of [
+    false,
+    undefined,
+    Promise.resolve(undefined),
+    Promise.reject(new Error("no")),
+    new Error("no"),
+  ]) {
+    answers.push(refusal);
+    assert.equal((await backend?.resume?.("a1", "on"))?.outcome, "refused");
+  }
+  answers.push(Promise.resolve({ id: "a1" }));
+  assert.deepEqual(await backend?.resume?.("a1", "on"), { outcome: "delivered" });
+  answers.push("runs");
+  assert.deepEqual(await backend?.resume?.("a1", "on"), { outcome: "delivered" });
+  assert.match(written.slice(-3).join(), /open s1 exact.*note s1 subagent_started resumed/);
+});
+
+test("without a service that can resume there is no such ability", async () => {
+  const play = playService();
+  Reflect.set(globalThis, SLOT, play.service);
+  const { session } = connect();
+  play.add("a1", { status: "completed" });
+  assert.equal(session.backends[0]?.capabilities.resume, false);
+  assert.equal((await session.backends[0]?.resume?.("a1", "on"))?.outcome, "refused");
 });
 
 test("a stopped agent ends as stopped, and one with the watchdog's name is a watchdog", async () => {

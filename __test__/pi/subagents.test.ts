@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
-import { Lab } from "../support/pi.ts";
+import { Lab, poll } from "../support/pi.ts";
 import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
 
 const files = { "src.txt": "TOKEN\n" };
@@ -29,66 +29,86 @@ const working =
     return { text: `${name} is done` };
   };
 
-const open = (t: TestContext, options: FamilyOptions) =>
-  Family.open(t, { files, ...options, config: { rescueMessage: RESCUE, ...(options.config as object) } });
+/** What version of the package a test runs on. */
+const versions = new WeakMap<TestContext, string>();
+
+/** On the version that was observed, and on what is known of the later ones. */
+function both(name: string, run: (t: TestContext) => Promise<void>): void {
+  for (const version of ["v18", "v23"])
+    test(`${name} (${version})`, (t) => {
+      versions.set(t, version);
+      return run(t);
+    });
+}
+
+const open = (t: TestContext, { quirks = "", config, ...options }: FamilyOptions) =>
+  Family.open(t, {
+    files,
+    ...options,
+    quirks: [versions.get(t) ?? "", quirks].join(),
+    config: { rescueMessage: RESCUE, ...(config as object) },
+  });
 
 const endsInOrder = async ({ pi }: Family) => {
   assert.deepEqual(await pi.close(), { code: 0, signal: null });
   assert.doesNotMatch(pi.stderr, /stale|Error|panick/);
 };
 
-test("of three children at once that end out of order the looping one is named, and main_only sends it nothing", async (t) => {
-  const gates = new Gates();
-  const family = await open(t, {
-    children: { a: working("a", gates), b: looping(6), c: working("c", gates) },
-  });
-  const a = await family.spawn("a");
-  await family.asks("a");
-  const b = await family.spawn("b");
-  const c = await family.spawn("c");
-  await family.asks("c");
-  gates.open("c0", "c1", "a0");
-  await family.ended(b);
-  gates.open("c-end");
-  await family.ended(c);
-  gates.open("a1", "a-end");
-  await family.ended(a);
+both(
+  "of three children at once that end out of order the looping one is named, and main_only sends it nothing",
+  async (t) => {
+    const gates = new Gates();
+    const family = await open(t, {
+      children: { a: working("a", gates), b: looping(6), c: working("c", gates) },
+    });
+    const a = await family.spawn("a");
+    await family.asks("a");
+    const b = await family.spawn("b");
+    const c = await family.spawn("c");
+    await family.asks("c");
+    gates.open("c0", "c1", "a0");
+    await family.ended(b);
+    gates.open("c-end");
+    await family.ended(c);
+    gates.open("a1", "a-end");
+    await family.ended(a);
 
-  const alert = await family.alert("job of b");
-  const targets = await family.targets();
-  const sessionId = targets.get("job of b").id;
-  assert.ok(alert.includes(`Target: job of b (${sessionId})`), alert);
-  assert.match(alert, /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: likely stuck\nConfidence: \w+\n\nEvidence:\n- /);
-  assert.ok(alert.includes(GREP), alert);
-  assert.ok(
-    family.alerts().every((text) => text.includes("job of b")),
-    "no other child is named",
-  );
-  for (const child of ["a", "b", "c"]) {
-    assert.deepEqual(
-      family.requestsOf(child).map(rescues),
-      family.requestsOf(child).map(() => 0),
-      child,
+    const alert = await family.alert("job of b");
+    const targets = await family.targets();
+    const sessionId = targets.get("job of b").id;
+    assert.ok(alert.includes(`Target: job of b (${sessionId})`), alert);
+    assert.match(alert, /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: likely stuck\nConfidence: \w+\n\nEvidence:\n- /);
+    assert.ok(alert.includes(GREP), alert);
+    assert.ok(
+      family.alerts().every((text) => text.includes("job of b")),
+      "no other child is named",
     );
-    assert.equal(targets.get(`job of ${child}`).link, "exact");
-    assert.equal(targets.get(`job of ${child}`).status, "completed");
-  }
-  assert.deepEqual(
-    ["a", "b", "c"].map((child) => targets.get(`job of ${child}`).aliases.includes({ a, b, c }[child])),
-    [true, true, true],
-  );
+    for (const child of ["a", "b", "c"]) {
+      assert.deepEqual(
+        family.requestsOf(child).map(rescues),
+        family.requestsOf(child).map(() => 0),
+        child,
+      );
+      assert.equal(targets.get(`job of ${child}`).link, "exact");
+      assert.equal(targets.get(`job of ${child}`).status, "completed");
+    }
+    assert.deepEqual(
+      ["a", "b", "c"].map((child) => targets.get(`job of ${child}`).aliases.includes({ a, b, c }[child])),
+      [true, true, true],
+    );
 
-  const inspected = await family.command(`/watchdog inspect ${b}`);
-  assert.ok(inspected.includes(GREP), inspected);
-  assert.ok(inspected.includes(sessionId), inspected);
-  assert.match(inspected, /subagent_created[^\n]*Explore: job of b/);
-  assert.match(inspected, /subagent_completed[^\n]*completed after 6 tool uses/);
-  const other = await family.command(`/watchdog inspect ${a}`);
-  assert.ok(other.includes("echo a step 1") && !other.includes(GREP), other);
-  await endsInOrder(family);
-});
+    const inspected = await family.command(`/watchdog inspect ${b}`);
+    assert.ok(inspected.includes(GREP), inspected);
+    assert.ok(inspected.includes(sessionId), inspected);
+    assert.match(inspected, /subagent_created[^\n]*Explore: job of b/);
+    assert.match(inspected, /subagent_completed[^\n]*completed after 6 tool uses/);
+    const other = await family.command(`/watchdog inspect ${a}`);
+    assert.ok(other.includes("echo a step 1") && !other.includes(GREP), other);
+    await endsInOrder(family);
+  },
+);
 
-test("with both, the looping child gets the rescue before its next model call, and no other does", async (t) => {
+both("with both, the looping child gets the rescue before its next model call, and no other does", async (t) => {
   const gates = new Gates();
   const family = await open(t, {
     config: { alertMode: "both" },
@@ -112,33 +132,36 @@ test("with both, the looping child gets the rescue before its next model call, a
   await endsInOrder(family);
 });
 
-test("steering by the tool is dry by default, refused in main_only and on an unknown or ambiguous target", async (t) => {
-  const gates = new Gates();
-  const family = await open(t, { children: { a: working("a", gates) } });
-  const a = await family.spawn("a");
-  await family.asks("a");
+both(
+  "steering by the tool is dry by default, refused in main_only and on an unknown or ambiguous target",
+  async (t) => {
+    const gates = new Gates();
+    const family = await open(t, { children: { a: working("a", gates) } });
+    const a = await family.spawn("a");
+    await family.asks("a");
 
-  const dry = await family.call("watchdog_steer_subagent", { targetId: a, message: "Look elsewhere." });
-  assert.equal(dry.data.outcome, "dry_run");
-  assert.match(dry.text, /^Dry run[^\n]* nothing was sent[^\n]*\n> Look elsewhere\.$/);
-  const real = { targetId: a, message: "Look elsewhere.", dryRun: false };
-  const refused = await family.call("watchdog_steer_subagent", real);
-  assert.equal(refused.isError, true);
-  assert.match(refused.text, /main_only/);
-  const unknown = await family.call("watchdog_steer_subagent", { ...real, targetId: "nobody" });
-  assert.equal(unknown.isError, true);
-  assert.match(unknown.text, /nobody/);
-  const [first = ""] = (await family.targets()).get("job of a").id.split("-");
-  const ambiguous = await family.call("watchdog_steer_subagent", { ...real, targetId: first.slice(0, 4) });
-  assert.equal(ambiguous.isError, true);
-  assert.match(ambiguous.text, /ambiguous/);
+    const dry = await family.call("watchdog_steer_subagent", { targetId: a, message: "Look elsewhere." });
+    assert.equal(dry.data.outcome, "dry_run");
+    assert.match(dry.text, /^Dry run[^\n]* nothing was sent[^\n]*\n> Look elsewhere\.$/);
+    const real = { targetId: a, message: "Look elsewhere.", dryRun: false };
+    const refused = await family.call("watchdog_steer_subagent", real);
+    assert.equal(refused.isError, true);
+    assert.match(refused.text, /main_only/);
+    const unknown = await family.call("watchdog_steer_subagent", { ...real, targetId: "nobody" });
+    assert.equal(unknown.isError, true);
+    assert.match(unknown.text, /nobody/);
+    const [first = ""] = (await family.targets()).get("job of a").id.split("-");
+    const ambiguous = await family.call("watchdog_steer_subagent", { ...real, targetId: first.slice(0, 4) });
+    assert.equal(ambiguous.isError, true);
+    assert.match(ambiguous.text, /ambiguous/);
 
-  gates.open("a0", "a1", "a-end");
-  await family.ended(a);
-  assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("Look elsewhere."));
-});
+    gates.open("a0", "a1", "a-end");
+    await family.ended(a);
+    assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("Look elsewhere."));
+  },
+);
 
-test("steering by the tool reaches exactly the named agent, by agent id or session id", async (t) => {
+both("steering by the tool reaches exactly the named agent, by agent id or session id", async (t) => {
   const gates = new Gates();
   const family = await open(t, {
     config: { alertMode: "both" },
@@ -167,31 +190,34 @@ test("steering by the tool reaches exactly the named agent, by agent id or sessi
   await endsInOrder(family);
 });
 
-test("where no exact link exists, the child is watched and told of, and steering is refused with the reason", async (t) => {
-  const gates = new Gates();
-  const family = await open(t, {
-    quirks: "detached",
-    config: { alertMode: "both", steerDryRunDefault: false },
-    children: { a: working("a", gates), b: looping(5) },
-  });
-  const a = await family.spawn("a");
-  await family.asks("a");
-  const targets = await family.targets();
-  const only = [...targets.values()].find(({ link }) => link !== undefined);
-  assert.equal(only.link, "inferred");
-  const refused = await family.call("watchdog_steer_subagent", { targetId: only.id, message: "PSST" });
-  assert.equal(refused.isError, true);
-  assert.match(refused.text, /not identified beyond doubt \(link: inferred\)/);
-  assert.equal((await family.call("watchdog_steer_subagent", { targetId: a, message: "PSST" })).isError, true);
+both(
+  "where no exact link exists, the child is watched and told of, and steering is refused with the reason",
+  async (t) => {
+    const gates = new Gates();
+    const family = await open(t, {
+      quirks: "detached",
+      config: { alertMode: "both", steerDryRunDefault: false },
+      children: { a: working("a", gates), b: looping(5) },
+    });
+    const a = await family.spawn("a");
+    await family.asks("a");
+    const targets = await family.targets();
+    const only = [...targets.values()].find(({ link }) => link !== undefined);
+    assert.equal(only.link, "inferred");
+    const refused = await family.call("watchdog_steer_subagent", { targetId: only.id, message: "PSST" });
+    assert.equal(refused.isError, true);
+    assert.match(refused.text, /not identified beyond doubt \(link: inferred\)/);
+    assert.equal((await family.call("watchdog_steer_subagent", { targetId: a, message: "PSST" })).isError, true);
 
-  const b = await family.spawn("b");
-  await family.ended(b);
-  await family.alert("[Watchdog Alert]");
-  gates.open("a0", "a1", "a-end");
-  await family.ended(a);
-  assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("PSST"));
-  await endsInOrder(family);
-});
+    const b = await family.spawn("b");
+    await family.ended(b);
+    await family.alert("[Watchdog Alert]");
+    gates.open("a0", "a1", "a-end");
+    await family.ended(a);
+    assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("PSST"));
+    await endsInOrder(family);
+  },
+);
 
 for (const [what, quirks, env] of [
   ["is published late", "late-slot", {}],
@@ -199,7 +225,7 @@ for (const [what, quirks, env] of [
   ["queues its agents", "serial", {}],
   ["runs on a Node without async context frames", "", { NODE_OPTIONS: "--no-async-context-frame" }],
 ] as const) {
-  test(`the link is exact also when the package's service ${what}`, async (t) => {
+  both(`the link is exact also when the package's service ${what}`, async (t) => {
     const gates = new Gates();
     const children = { a: working("a", gates), b: working("b", gates), c: working("c", gates) };
     const family = await open(t, { quirks, env, children });
@@ -223,7 +249,82 @@ for (const [what, quirks, env] of [
   });
 }
 
-test("a foreground child ends with its call, and a resumed one is watched again", async (t) => {
+test("of three children created outside of any context the saved session's file in the record tells which is which", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    saved: true,
+    quirks: "v23,detached",
+    children: { a: working("a", gates), b: working("b", gates), c: looping(8) },
+    config: { alertMode: "both" },
+  });
+  const ids = new Map<string, string>();
+  for (const child of ["a", "b", "c"]) ids.set(child, await family.spawn(child));
+  await family.ended(ids.get("c") ?? "");
+  gates.open("b0", "b1", "b-end");
+  await family.ended(ids.get("b") ?? "");
+  gates.open("a0", "a1", "a-end");
+  await family.ended(ids.get("a") ?? "");
+  const targets = await family.targets();
+  for (const child of ["a", "b", "c"]) {
+    const target = targets.get(`job of ${child}`);
+    assert.equal(target.link, "exact");
+    assert.ok(target.aliases.includes(ids.get(child)));
+    assert.equal(family.requestsOf(child).some(rescued), child === "c");
+  }
+  await endsInOrder(family);
+});
+
+test("children that do not load the watchdog are followed by their saved sessions, and their open tools are not visible", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    saved: true,
+    quirks: "v23",
+    watchdog: "extension",
+    children: {
+      a: working("a", gates),
+      b: async (request) => {
+        if (request.turn === 4) await gates.pass("b-told");
+        return looping(8)(request);
+      },
+    },
+    config: { alertMode: "both" },
+  });
+  const a = await family.spawn("a");
+  const b = await family.spawn("b");
+  await family.alert("job of b");
+  gates.open("b-told");
+  await family.ended(b);
+  gates.open("a0", "a1", "a-end");
+  await family.ended(a);
+  // What a session file holds is read after the package has told of the end.
+  const targets = await poll(
+    async () => {
+      const now = await family.targets();
+      return ["a", "b"].every((child) => now.get(`job of ${child}`).endedAt !== undefined) ? now : undefined;
+    },
+    () => "the end of both targets",
+  );
+  for (const [child, calls, requests] of [
+    ["a", 2, 3],
+    ["b", family.requestsOf("b").length - 1, family.requestsOf("b").length],
+  ] as const) {
+    const target = targets.get(`job of ${child}`);
+    assert.deepEqual(
+      [target.link, target.status, target.toolCallCount, target.usage.input],
+      ["exact", "completed", calls, requests * 100],
+      child,
+    );
+  }
+  assert.ok(family.requestsOf("b").some(rescued), "the looping one was steered");
+  assert.ok(!family.requestsOf("a").some(rescued));
+  assert.deepEqual(
+    family.alerts().filter((text) => text.includes("job of a")),
+    [],
+  );
+  await endsInOrder(family);
+});
+
+both("a foreground child ends with its call, and a resumed one is watched again", async (t) => {
   const family = await open(t, {
     children: {
       a: (request) => {
@@ -250,16 +351,19 @@ test("a foreground child ends with its call, and a resumed one is watched again"
   await endsInOrder(family);
 });
 
-test("a child whose provider fails ends as the package says, and its history says that there was no answer", async (t) => {
-  const family = await open(t, { children: { a: () => ({ error: { status: 400, message: "no such model" } }) } });
-  const a = await family.spawn("a");
-  await family.ended(a);
-  assert.equal((await family.targets()).get("job of a").status, "completed");
-  assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_failed[^\n]*without an answer/);
-  await endsInOrder(family);
-});
+both(
+  "a child whose provider fails ends as the package says, and its history says that there was no answer",
+  async (t) => {
+    const family = await open(t, { children: { a: () => ({ error: { status: 400, message: "no such model" } }) } });
+    const a = await family.spawn("a");
+    await family.ended(a);
+    assert.equal((await family.targets()).get("job of a").status, "completed");
+    assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_failed[^\n]*without an answer/);
+    await endsInOrder(family);
+  },
+);
 
-test("a disposed child breaks nothing", async (t) => {
+both("a disposed child breaks nothing", async (t) => {
   const family = await open(t, { config: { alertMode: "both" }, children: { a: looping(4), b: looping(12) } });
   const a = await family.spawn("a");
   await family.ended(a);
@@ -274,7 +378,7 @@ test("a disposed child breaks nothing", async (t) => {
   await endsInOrder(family);
 });
 
-test("the main session ends in order while its children run", async (t) => {
+both("the main session ends in order while its children run", async (t) => {
   const family = await open(t, {
     config: { alertMode: "both" },
     children: { a: () => ({ text: "so far", hang: true }), b: () => bash("sleep 600"), c: looping(500) },
@@ -285,7 +389,7 @@ test("the main session ends in order while its children run", async (t) => {
   await endsInOrder(family);
 });
 
-test("a foreground child that the user aborts ends as stopped", async (t) => {
+both("a foreground child that the user aborts ends as stopped", async (t) => {
   const family = await open(t, { children: { a: () => ({ text: "so far", hang: true }) } });
   const call = family.call("subagent", family.task("a"));
   await family.asks("a");
@@ -300,7 +404,7 @@ test("a foreground child that the user aborts ends as stopped", async (t) => {
   await endsInOrder(family);
 });
 
-test("after /reload in mid-run the old child has ended and the next one is linked", async (t) => {
+both("after /reload in mid-run the old child has ended and the next one is linked", async (t) => {
   const gates = new Gates();
   const oddTools = fileURLToPath(new URL("../support/odd-tools.ts", import.meta.url));
   const family = await open(t, {
@@ -320,7 +424,7 @@ test("after /reload in mid-run the old child has ended and the next one is linke
   await endsInOrder(family);
 });
 
-test("a new main session starts with none of the old one's children", async (t) => {
+both("a new main session starts with none of the old one's children", async (t) => {
   const gates = new Gates();
   const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
   await family.spawn("a");
@@ -334,7 +438,7 @@ test("a new main session starts with none of the old one's children", async (t) 
   await endsInOrder(family);
 });
 
-test("without the package the watchdog says that none was found, with it which", async (t) => {
+both("without the package the watchdog says that none was found, with it which", async (t) => {
   const alone = await (await Lab.open(t, { script: () => ({ text: "ok" }) })).rpc();
   const records = await alone.prompt("/watchdog status");
   assert.match(JSON.stringify(records), /no sub-agent package was found/i);
@@ -342,7 +446,7 @@ test("without the package the watchdog says that none was found, with it which",
   assert.match(await family.command("/watchdog status"), /@gotgenes\/pi-subagents/);
 });
 
-test("stop: the circuit breaker ends the turn of a looping child, and the main session has the account", async (t) => {
+both("stop: the circuit breaker ends the turn of a looping child, and the main session has the account", async (t) => {
   const family = await open(t, {
     config: { circuitBreaker: "stop", cooldownSec: 0 },
     children: { a: ({ turn }) => (turn < 30 ? bash(GREP) : { text: "never" }) },

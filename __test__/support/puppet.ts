@@ -13,6 +13,8 @@ export interface Outcome {
 }
 
 export interface PuppetOptions extends Omit<LabOptions, "script"> {
+  /** Whether sessions are saved; default: no. */
+  saved?: boolean;
   /** Answers for every session but the main one; undefined: it is the main one. */
   child(request: ModelRequest): Reply | Promise<Reply> | undefined;
 }
@@ -31,10 +33,10 @@ export class Puppet {
 
   static async start(
     scope: Parameters<typeof Lab.open>[0],
-    { child, ...options }: PuppetOptions,
+    { child, saved, ...options }: PuppetOptions,
   ): Promise<[Lab, PiRpc]> {
     const lab = await Lab.open(scope, { ...options, script: (request) => child(request) ?? puppet(request) });
-    return [lab, await lab.rpc({ args: ["--no-session"] })];
+    return [lab, await lab.rpc({ args: saved ? [] : ["--no-session"] })];
   }
 
   /** Lets the main agent begin a tool call; its id. */

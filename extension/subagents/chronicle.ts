@@ -47,7 +47,21 @@ export class Chronicle {
 
   /** The agent's session is known now, or is running again. */
   open(agent: Agent, sessionId: string): void {
-    const handle = this.#store.open(sessionId, this.#now(), this.#info(agent), this.#session.config);
+    this.#entitle(agent, sessionId, this.#store.open(sessionId, this.#now(), this.#info(agent), this.#session.config));
+  }
+
+  /** A session that has a target already turned out to be this agent's: it goes on as it is. */
+  adopt(agent: Agent, sessionId: string): void {
+    const handle = this.#handles.get(sessionId);
+    if (handle === undefined) {
+      this.open(agent, sessionId);
+      return;
+    }
+    this.#store.update(handle, this.#info(agent));
+    this.#entitle(agent, sessionId, handle);
+  }
+
+  #entitle(agent: Agent, sessionId: string, handle: number): void {
     this.#handles.set(sessionId, handle);
     if (agent.link === "exact") this.#store.alias(handle, agent.agentId);
     for (const note of this.#waiting.get(agent) ?? []) this.#store.note(handle, note.at, note.type, note.summary);

@@ -31,6 +31,10 @@ export interface AgentRecord {
   /** Whether the agent answered anything. */
   answered: boolean;
   error?: string;
+  /** The agent's session file, from version 20 on. */
+  outputFile?: string;
+  /** Turns after which the agent is told to wrap up. */
+  turnLimit?: number;
 }
 
 /** What is used of the service; every call may throw. */
@@ -40,6 +44,8 @@ export interface Service {
   hasRunning(): boolean;
   abort(id: string): boolean;
   steer(id: string, message: string): Promise<boolean>;
+  /** From version 21 on. What it answers, and when, is not known. */
+  resume?(id: string, prompt: string): unknown;
 }
 
 const METHODS = ["getRecord", "listAgents", "hasRunning", "abort", "steer"] as const;
@@ -61,6 +67,15 @@ export function readRecords(service: Service): AgentRecord[] {
   return Array.isArray(list) ? list.map(parseRecord).filter((record) => record !== undefined) : [];
 }
 
+/** The one agent whose record names the session's file; undefined when none does, or several do. */
+export function recordOfSession(service: Service, sessionId: string): AgentRecord | undefined {
+  const [only, ...others] = readRecords(service).filter(({ outputFile }) => isFileOf(outputFile, sessionId));
+  return others.length === 0 ? only : undefined;
+}
+
+export const isFileOf = (file: string | undefined, sessionId: string): boolean =>
+  file?.endsWith(`_${sessionId}.jsonl`) ?? false;
+
 export function hasEnded(status: Status): boolean {
   return status !== "queued" && status !== "running";
 }
@@ -72,6 +87,8 @@ function parseRecord(value: unknown): AgentRecord | undefined {
   const startedAt = number(value, "startedAt");
   const completedAt = number(value, "completedAt");
   const error = text(value, "error");
+  const outputFile = text(value, "outputFile");
+  const turnLimit = number(value, "turnBudget");
   return {
     id,
     type: text(value, "type"),
@@ -82,5 +99,7 @@ function parseRecord(value: unknown): AgentRecord | undefined {
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(error === "" ? {} : { error }),
+    ...(outputFile === "" ? {} : { outputFile }),
+    ...(turnLimit === undefined ? {} : { turnLimit }),
   };
 }

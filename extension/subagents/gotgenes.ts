@@ -1,44 +1,56 @@
-// @gotgenes/pi-subagents 18: sub-agents as sessions of this process. Finds the package by its service slot, follows its
+// @gotgenes/pi-subagents from 18 on: sub-agents as sessions of this process. Finds the package by its service slot, follows its
 // bus, and links agents to sessions. The rules for links are in roster.ts, the store is written in chronicle.ts.
 //
 // No event carries agent id and session id together, and sessions of several agents are created in any order. But
 // `subagents:started` is emitted in the call that goes on to create the session, so a value put into that async context
-// there is still present when `child:session-created` comes.
+// there is still present when `child:session-created` comes. From version 20 on the record also names the session's
+// file, and so the session.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
+import { Followed } from "./followed.ts";
 import { text } from "./foreign.ts";
 import {
   type AgentRecord,
   hasEnded,
+  isFileOf,
   PACKAGE,
   publishedService,
   readRecord,
   readRecords,
+  recordOfSession,
   type Service,
   type Status,
 } from "./gotgenes-service.ts";
+import { resumed } from "./resumed.ts";
 import { type Agent, Roster } from "./roster.ts";
 
 export function connectGotgenes(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
   const roster = new Roster();
   const chronicle = new Chronicle(store, session, now);
+  /** Session files of agents, read where the extension does not run in the session itself. */
+  const files = new Map<Agent, Followed>();
   const offs: (() => void)[] = [];
   let service: Service | undefined;
   /** The agent in whose run the current code executes. Made only when the package is there: it has a cost on Node 22. */
   let running: AsyncLocalStorage<Agent | undefined> | undefined;
+  let disposing = false;
   let disposed = false;
 
   const backend: SubagentBackend = {
     name: PACKAGE,
-    capabilities: { list: true, steer: true, stop: true, resume: false },
+    get capabilities() {
+      return { list: true, steer: true, stop: true, resume: service?.resume !== undefined };
+    },
     list: () => attempt(() => (service ? readRecords(service).map(toSubagent) : [])) ?? [],
     steer,
     stop,
+    resume,
     dispose,
   };
 
@@ -109,12 +121,13 @@ export function connectGotgenes(host: Host): BackendConnection {
   on("subagents:child:session-created", (payload) => {
     const sessionId = text(payload, "sessionId");
     if (!service || sessionId === "" || roster.child(sessionId)) return;
+    if (linkByFile(sessionId)) return;
     const agent = running?.getStore();
     const ours = text(payload, "parentSessionId") === session.id;
-    if (agent && ours && !agent.ended && roster.linkExact(agent, sessionId)) return chronicle.open(agent, sessionId);
+    if (agent && ours && !agent.ended && roster.linkExact(agent, sessionId)) return open(agent, sessionId);
     if (agent?.link === "exact") doubt(agent);
     const inferred = agent === undefined && ours ? roster.linkInferred(sessionId) : undefined;
-    if (inferred) return chronicle.open(inferred, sessionId);
+    if (inferred) return open(inferred, sessionId);
     roster.addUnlinked(sessionId);
     chronicle.openUnlinked(sessionId);
   });
@@ -170,6 +183,7 @@ export function connectGotgenes(host: Host): BackendConnection {
       const record = readRecord(service, agent.agentId);
       if (record) settle(agent, record);
     }
+    for (const sessionId of roster.uncertain()) linkByFile(sessionId);
     const unlinked = roster.unlinked();
     if (unlinked.length === 0 || service.hasRunning()) return;
     for (const sessionId of unlinked) {
@@ -184,11 +198,54 @@ export function connectGotgenes(host: Host): BackendConnection {
     else if (agent.ended && record.status === "running") reopen(agent);
   }
 
+  function open(agent: Agent, sessionId: string): void {
+    chronicle.open(agent, sessionId);
+    watchFile(agent);
+  }
+
+  /** The record of an agent names the file of this session: then they belong together beyond doubt. */
+  function linkByFile(sessionId: string): boolean {
+    const record = service && recordOfSession(service, sessionId);
+    if (record === undefined || hasEnded(record.status)) return false;
+    const agent = agentOf(record);
+    if (agent.sessionId === undefined) {
+      roster.forgetUnlinked(sessionId);
+      roster.linkExact(agent, sessionId);
+    } else if (agent.sessionId === sessionId) {
+      roster.confirm(agent);
+    } else {
+      // The context told of another session than the record: then neither is to be trusted.
+      doubt(agent);
+      return false;
+    }
+    chronicle.adopt(agent, sessionId);
+    watchFile(agent);
+    return true;
+  }
+
+  function watchFile(agent: Agent): void {
+    const { sessionId } = agent;
+    if (agent.link !== "exact" || sessionId === undefined || findLive(sessionId) !== undefined) return;
+    const file = service && readRecord(service, agent.agentId)?.outputFile;
+    const handle = chronicle.handleOf(agent);
+    if (file === undefined || handle === undefined || !isFileOf(file, sessionId)) return;
+    const followed = files.get(agent) ?? new Followed(host, sessionId, handle, file);
+    files.set(agent, followed);
+    followed.start();
+  }
+
   function finish(agent: Agent, status: Status, summary: string, bad = true): void {
     if (agent.ended || status === "queued" || status === "running") return;
-    chronicle.note(agent, bad ? "subagent_failed" : "subagent_completed", summary);
-    chronicle.end(agent, status);
     agent.ended = true;
+    const close = () => {
+      if (!agent.ended) return;
+      chronicle.note(agent, bad ? "subagent_failed" : "subagent_completed", summary);
+      chronicle.end(agent, status);
+    };
+    const file = files.get(agent);
+    // Its last words may still be in the file.
+    if (file?.reading && !disposing) void file.rest().then(() => attempt(close));
+    else close();
   }
 
   /** Two sessions of this main session in one context: then the context does not tell which of them is the agent's. */
@@ -200,7 +257,7 @@ export function connectGotgenes(host: Host): BackendConnection {
   function reopen(agent: Agent): void {
     agent.ended = false;
     if (agent.sessionId === undefined) return;
-    chronicle.open(agent, agent.sessionId);
+    open(agent, agent.sessionId);
     chronicle.note(agent, "subagent_started", `resumed: ${describe(agent)}`);
   }
 
@@ -258,17 +315,42 @@ export function connectGotgenes(host: Host): BackendConnection {
     return { outcome: after && hasEnded(after.status) ? "delivered" : "queued" };
   }
 
+  /** The agent goes on in its session with a new task; what it did before stays its history. */
+  async function resume(agentId: string, prompt: string): Promise<Delivery> {
+    if (disposed) return refused("the main session has ended");
+    const record = attempt(() => recordOf(agentId));
+    if (!record || !service) return { outcome: "unknown_target", reason: `${PACKAGE} has no agent ${agentId}` };
+    if (service.resume === undefined)
+      return refused(`this version of ${PACKAGE} lets no other package resume an agent`);
+    if (!hasEnded(record.status)) return refused(`the agent has not ended (${record.status})`);
+    const agent = agentOf(record);
+    if (agent.disposed) return refused("the agent's session is disposed");
+    const from = service;
+    const delivery = await resumed(
+      () => from.resume?.(agentId, prompt),
+      () => attempt(() => recordOf(agentId)?.status),
+    );
+    const after = attempt(() => recordOf(agentId));
+    if (after) attempt(() => settle(agent, after));
+    return delivery;
+  }
+
   function child(sessionId: string): ChildLink | undefined {
     if (disposed || sessionId === session.id) return undefined;
     attempt(reconcile);
     const known = roster.child(sessionId);
-    if (known) return known;
-    // A session that starts within an agent's run and is not the agent's own: one that the agent started itself.
-    return running?.getStore() === undefined ? undefined : { link: "none" };
+    if (known) return { ...known, backend: PACKAGE };
+    const agent = running?.getStore();
+    if (agent === undefined) return undefined;
+    // A session that starts within an agent's run and is not the agent's own: one that was started in it.
+    const parentId = agent.link === "exact" ? agent.sessionId : undefined;
+    return { link: "none", ...(parentId === undefined ? {} : { parentId }) };
   }
 
   function dispose(): void {
     if (disposed) return;
+    disposing = true;
+    for (const file of files.values()) file.close();
     attempt(reconcile);
     for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", "the main session has ended"));
     for (const sessionId of roster.unlinked()) attempt(() => chronicle.endSession(sessionId, "stopped"));
@@ -306,8 +388,9 @@ function failed(record: AgentRecord): boolean {
 
 function ending(record: AgentRecord): string {
   const uses = `${record.toolUses} tool ${record.toolUses === 1 ? "use" : "uses"}`;
+  const limit = record.turnLimit === undefined ? "" : ` of ${record.turnLimit}`;
   if (record.error !== undefined) return `${record.status} after ${uses}: ${record.error}`;
-  if (record.status === "aborted") return `aborted after ${uses}: its turn limit was reached`;
+  if (record.status === "aborted") return `aborted after ${uses}: its turn limit${limit} was reached`;
   if (failed(record) && record.status !== "stopped" && record.status !== "error")
     return `${record.status} after ${uses}, without an answer (a provider error or an abort in the child ends so)`;
   return `${record.status} after ${uses}`;

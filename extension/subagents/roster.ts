@@ -65,6 +65,11 @@ export class Roster {
     return true;
   }
 
+  /** What was inferred is certain now. */
+  confirm(agent: Agent): void {
+    agent.link = "exact";
+  }
+
   /** Without a context only one thing can be said: when a single agent waits for its session, this is probably it. */
   linkInferred(sessionId: string): Agent | undefined {
     const [only, ...others] = this.agents().filter((agent) => agent.sessionId === undefined && !agent.ended);
@@ -79,6 +84,12 @@ export class Roster {
 
   forgetUnlinked(sessionId: string): boolean {
     return this.#unlinked.delete(sessionId);
+  }
+
+  /** Sessions of agents that may be others'. */
+  uncertain(): string[] {
+    const inferred = this.agents().filter(({ link, ended }) => link === "inferred" && !ended);
+    return [...inferred.flatMap(({ sessionId }) => sessionId ?? []), ...this.#unlinked];
   }
 
   /** What is known of a session; the agent id only where it is beyond doubt. */

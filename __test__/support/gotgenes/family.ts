@@ -39,6 +39,8 @@ export interface FamilyOptions extends Omit<LabOptions, "script"> {
   quirks?: string;
   /** Absent: the stand-in's. */
   kit?: Kit;
+  /** Whether sessions are saved; default: no. */
+  saved?: boolean;
 }
 
 const TASK = "TASK ";

@@ -1,10 +1,10 @@
-// Stand-in for @gotgenes/pi-subagents 18: what is wired to what. Loaded by Pi as an installed package, in the main
+// Stand-in for @gotgenes/pi-subagents, 18 unless a later one is asked for (quirks.ts): what is wired to what. Loaded by Pi as an installed package, in the main
 // session and, as every installed extension, in each child, where it overwrites the slot with a service of its own.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { createManager } from "./manager.ts";
 import { readQuirks } from "./quirks.ts";
-import { type Emit, SERVICE_SLOT } from "./record.ts";
+import { type Emit, SERVICE_SLOT, type SubagentsService } from "./record.ts";
 import { describe, registerTools } from "./tools.ts";
 
 export default function standIn(pi: ExtensionAPI): void {
@@ -17,7 +17,10 @@ export default function standIn(pi: ExtensionAPI): void {
     if (context) pi.events.emit(channel, payload);
   };
   const manager = createManager(emit, () => context, quirks);
-  const publish = () => Reflect.set(globalThis, SERVICE_SLOT, manager);
+  const { spawn, getRecord, listAgents, abort, steer, waitForAll, hasRunning, resume } = manager;
+  const service: SubagentsService = { spawn, getRecord, listAgents, abort, steer, waitForAll, hasRunning };
+  if (quirks.resume) service.resume = resume;
+  const publish = () => Reflect.set(globalThis, SERVICE_SLOT, service);
 
   if (!quirks.lateSlot) publish();
   registerTools(quirks.oneTool ? firstTool(pi) : pi, manager, emit, (id) => consumed.add(id));
@@ -40,7 +43,7 @@ export default function standIn(pi: ExtensionAPI): void {
   function notifyMain(payload: unknown): void {
     const id = String((payload as { id?: unknown }).id);
     const record = manager.getRecord(id);
-    if (!record || consumed.has(id)) return;
+    if (!record || consumed.has(id) || !manager.isBackground(id)) return;
     pi.sendMessage(
       { customType: "subagent-notification", content: describe(record), display: true, details: { agentId: id } },
       { deliverAs: "followUp", triggerTurn: true },

@@ -83,6 +83,10 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       done,
       settle,
     };
+    if (quirks.outputFile) {
+      record.isBackground = options.isBackground === true;
+      record.turnBudget = options.maxTurns;
+    }
     agents.set(id, agent);
     if (options.isBackground) publish("subagents:created", { ...named(agent), isBackground: true });
     if (!options.isBackground || busy() < limit) start(agent);
@@ -108,6 +112,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       publish("subagents:child:spawning", { agentName: record.type, parentSessionId });
       session = await createChild(parent, record.type);
       agent.session = session;
+      if (quirks.outputFile) record.outputFile = session.sessionFile;
       publish("subagents:child:session-created", { sessionId: session.sessionId, parentSessionId });
       await session.bindExtensions({});
       agent.unwatch = watch(agent, session);
@@ -172,25 +177,27 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
   }
 
   function conclude(agent: Agent): void {
-    const { record } = agent;
     if (quirks.deleteSlot) Reflect.deleteProperty(globalThis, SERVICE_SLOT);
-    if (agent.options.isBackground) {
-      const failed = record.status === "error" || record.status === "stopped" || record.status === "aborted";
-      publish(failed ? "subagents:failed" : "subagents:completed", {
-        ...named(agent),
-        result: record.result,
-        error: record.error,
-        status: record.status,
-        toolUses: record.toolUses,
-        durationMs: (record.completedAt ?? record.startedAt) - record.startedAt,
-        tokens: { ...record.lifetimeUsage },
-      });
-    }
+    if (agent.options.isBackground || quirks.announceAll) announce(agent);
     agent.settle();
     for (const next of agents.values()) {
       if (closed || busy() >= limit) break;
       if (next.record.status === "queued") start(next);
     }
+  }
+
+  function announce(agent: Agent): void {
+    const { record } = agent;
+    const failed = record.status === "error" || record.status === "stopped" || record.status === "aborted";
+    publish(failed ? "subagents:failed" : "subagents:completed", {
+      ...named(agent),
+      result: record.result,
+      error: record.error,
+      status: record.status,
+      toolUses: record.toolUses,
+      durationMs: (record.completedAt ?? record.startedAt) - record.startedAt,
+      tokens: { ...record.lifetimeUsage },
+    });
   }
 
   function abort(id: string): boolean {
@@ -262,6 +269,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
         record.error = error instanceof Error ? error.message : String(error);
       }
       record.completedAt = Date.now();
+      if (quirks.announceAll) announce(agent);
       return record;
     },
     shutdown: () => {

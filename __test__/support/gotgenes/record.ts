@@ -1,4 +1,4 @@
-// The public shape of an agent's record and of the service, as @gotgenes/pi-subagents 18 has them. Types only.
+// The public shape of an agent's record and of the service, as @gotgenes/pi-subagents has them from 18 on. Types only.
 
 export type AgentStatus = "queued" | "running" | "completed" | "steered" | "aborted" | "stopped" | "error";
 
@@ -14,6 +14,10 @@ export interface AgentRecord {
   error?: string;
   lifetimeUsage: { input: number; output: number; cacheWrite: number };
   compactionCount: number;
+  /** From 20.1 on; absent where the session is not saved. */
+  outputFile?: string;
+  isBackground?: boolean;
+  turnBudget?: number;
 }
 
 export interface SpawnOptions {
@@ -31,6 +35,8 @@ export interface SubagentsService {
   steer(id: string, message: string): Promise<boolean>;
   waitForAll(): Promise<void>;
   hasRunning(): boolean;
+  /** From 21.6 on. */
+  resume?(id: string, prompt: string): Promise<AgentRecord | undefined>;
 }
 
 export const SERVICE_SLOT = Symbol.for("@gotgenes/pi-subagents:service");
