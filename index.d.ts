@@ -521,6 +521,19 @@ export interface TargetSummary extends Required<Pick<TargetInfo, "name" | "kind"
   repeatedMessageCount: number;
   likelyStuck: boolean;
   usage: TargetUsage;
+  /** Present when the session is, or was, watched by a process of its own that reports here. */
+  remote?: RemoteWatch;
+}
+
+/** The watch of a session in another process, as seen from here. */
+export interface RemoteWatch {
+  /** Names one life of that process. */
+  run: string;
+  connected: boolean;
+  /** ms, when it was last heard of. */
+  contactAt: number;
+  /** Events that were made there and never arrived. */
+  lost: number;
 }
 
 /** Bits of the number that every `observe*` and `tick` call returns. */
@@ -607,6 +620,22 @@ export interface WatchdogStore {
   /** A compact event that is no part of the trace (`subagent_created`, `alert`, …). */
   note(handle: number, at: number, type: WatchdogEventType, summary: string): void;
   tick(handle: number, at: number): number;
+
+  // Sessions that a process of its own watches. Its verdict counts; what is observed of them here is passed over.
+  /** Begins to take reports of one life (`run`) of that process. The number of the latest event taken of it, 0 for none. */
+  attachRemote(handle: number, run: string, now: number): number;
+  /** The session goes on in this process: it is observed here again. */
+  detachRemote(handle: number): void;
+  /** Something was heard of it, or the connection is gone. */
+  remoteContact(handle: number, now: number, connected: boolean): void;
+  /**
+   * Takes a batch of events, JSON text of an array: {@link WatchdogEvent} fields with a number `q` that rises by one, or
+   * `{q, at, life, fields}` for a lifecycle event. Each is taken once; numbers left out count as lost. The number of the
+   * latest event taken.
+   */
+  importEvents(handle: number, now: number, events: string): number;
+  /** Takes verdict and counts, JSON text of a part of {@link TargetSummary} with `analysis` and `lastCommand`. Signal bits. */
+  importState(handle: number, now: number, state: string): number;
 
   // Pulled when a signal says so, or by tools and commands.
   /** The notice that is due now, if any; taking it counts as having told it (cooldown, distance). Honours pause. */

@@ -199,6 +199,11 @@ export const store = Object.freeze({
   observeLifecycle: native.observeLifecycle,
   note: native.noteEvent,
   tick: native.tick,
+  attachRemote: native.attachRemote,
+  detachRemote: native.detachRemote,
+  remoteContact: native.remoteContact,
+  importEvents: native.importEvents,
+  importState: native.importState,
 
   takeNotice: native.takeNotice,
   refusal: native.refusal,

@@ -7,6 +7,7 @@ import { now } from "./clock.ts";
 import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
 import { createHistory } from "./history.ts";
+import { goAlone, joinLink } from "./link/join.ts";
 import { mainSession } from "./main-session.ts";
 import { MessageObserver } from "./observe/messages.ts";
 import { RunObserver } from "./observe/run.ts";
@@ -50,6 +51,7 @@ export function createLifecycle(
   let connection: BackendConnection | undefined;
   const history = createHistory(native, guard);
   let retract = (): void => {};
+  let leave = (_status: "completed" | "stopped" | undefined): void => {};
   let working = false;
   let off = false;
   let ended = false;
@@ -76,9 +78,9 @@ export function createLifecycle(
     retract = publishMain(main);
   }
 
-  function resignAsMain(): void {
+  function resignAsMain(goesOn = false): void {
     retract();
-    connection?.dispose();
+    connection?.dispose(goesOn);
     connection = undefined;
     main = undefined;
   }
@@ -86,6 +88,9 @@ export function createLifecycle(
   /** Puts into effect what is configured, and who the session is, now. */
   function apply(session: Session): void {
     if (main !== undefined && !session.isMain) resignAsMain();
+    // Its main session was in another process, and is gone.
+    if (main === undefined && session.isMain && watch?.session === session) becomeMain(session);
+    connection?.refresh?.();
     const { enabled, debug, idleNoProgressSec } = session.config;
     showTools(enabled);
     handDown(session.id, session.isMain && !enabled);
@@ -101,6 +106,13 @@ export function createLifecycle(
     if (session.isMain) history.begin(session);
   }
 
+  /** The main session was in another process and is out of reach for good. */
+  function alone(session: Session): void {
+    goAlone();
+    leave = () => {};
+    if (watch?.session === session) session.orphaned();
+  }
+
   function steer(session: Session, message: string): boolean {
     try {
       // An agent that has finished would find the message only if somebody prompted it again.
@@ -113,12 +125,19 @@ export function createLifecycle(
   async function start(event: SessionStartEvent, ctx: ExtensionContext): Promise<void> {
     close();
     ended = false;
+    const link = joinLink(native, ctx.mode);
     const session = await Session.start(pi, native, ctx, {
       steer: (message) => steer(session, message),
       changed: () => guard.run("a change of configuration", () => apply(session)),
     });
     if (ended) return session.close("stopped");
-    const sink: Sink = { store, handle: session.handle, signal: (bits) => signal(session, bits) };
+    const { id, handle } = session;
+    const sink: Sink = {
+      store,
+      handle,
+      signal: (bits) => signal(session, bits),
+      tap: link && ((at, event, fields) => link.lifecycle(id, at, event, fields)),
+    };
     const turns = new Turns(ctx.sessionManager.getEntries());
     runtime.session = session;
     watch = {
@@ -142,6 +161,10 @@ export function createLifecycle(
         ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
       },
     };
+    if (!session.isMain && link !== undefined) {
+      leave = (status) => link.remove(id, status);
+      link.add({ id, handle, parentId: session.parentId, lost: () => guard.run("the link", () => alone(session)) });
+    }
     if (session.isMain) {
       becomeMain(session);
       if (event.reason === "reload") tellAgain();
@@ -157,7 +180,7 @@ export function createLifecycle(
     ended = true;
     ticker.set(0);
     working = false;
-    resignAsMain();
+    resignAsMain(status === undefined);
     const session = watch?.session;
     if (session === undefined) return;
     if (!session.disposed) {
@@ -165,6 +188,8 @@ export function createLifecycle(
       console.clear();
     }
     handDown(session.id, false);
+    leave(status);
+    leave = () => {};
     session.close(status);
     if (status !== undefined) history.end(session, quit);
     watch = null;

@@ -9,7 +9,7 @@ import type { Guard } from "./guard.ts";
 import { InterventionLog } from "./interventions.ts";
 import { post } from "./post.ts";
 import { findLive, noteSteer } from "./root.ts";
-import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
+import type { BackendConnection, Delivering, MainSession, Runtime } from "./runtime.ts";
 import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
 import { updateChip } from "./status.ts";
@@ -28,14 +28,14 @@ export function mainSession(
 
   const log = new InterventionLog();
 
-  function show(notice: Notice, note?: string): void {
+  function show(notice: Notice, note?: string, wake = true): void {
     const { rescueMessage } = session.config;
     const text = alertText(notice, { rescueMessage, note, itself: notice.targetId === session.id });
     // A busy main agent gets the message only after its running tools, and one of them may be the stuck child.
     if (session.ctx.hasUI && !session.ctx.isIdle() && notice.ordinal === 1) {
       session.ctx.ui.notify(headline(notice), "warning");
     }
-    if (post(runtime.pi, "watchdog-alert", text, { notice }, notice.severity === "critical"))
+    if (post(runtime.pi, "watchdog-alert", text, { notice }, wake && notice.severity === "critical"))
       runtime.debug("sent", text);
   }
 
@@ -49,22 +49,22 @@ export function mainSession(
     return true;
   }
 
-  async function deliver(notice: Notice, note?: string): Promise<void> {
-    if (note !== undefined) return show(notice, note);
+  async function deliver(notice: Notice, note?: string, { wake }: Delivering = {}): Promise<void> {
+    if (note !== undefined) return show(notice, note, wake);
     log.record(notice, now());
     updateChip(runtime);
     if (isRemark(notice)) return remark(session, notice);
-    if (notice.intervention !== undefined) return intervene(notice, notice.intervention);
+    if (notice.intervention !== undefined) return intervene(notice, notice.intervention, wake);
     const { alertMode } = session.config;
-    if (alertMode !== "direct_subagent") show(notice);
+    if (alertMode !== "direct_subagent") show(notice, undefined, wake);
     if (alertMode === "main_only") return;
     // An incident that could not be told to the child is told here, or nobody would know of it.
-    if (!(await rescue(notice)) && alertMode === "direct_subagent") show(notice);
+    if (!(await rescue(notice)) && alertMode === "direct_subagent") show(notice, undefined, wake);
   }
 
   /** The main agent is told in any case: most of these matters are between agents, or for a person to decide. */
-  async function intervene(notice: Notice, intervention: Intervention): Promise<void> {
-    show(notice);
+  async function intervene(notice: Notice, intervention: Intervention, wake?: boolean): Promise<void> {
+    show(notice, undefined, wake);
     if (session.ctx.mode === "print") console.error(`pi-watchdog-supervisor: ${headline(notice)}`);
     if (session.config.alertMode === "main_only" || !CHILDREN_HEAR.has(intervention.kind)) return;
     const message = interventionMessage(notice, intervention);
@@ -100,7 +100,7 @@ export function mainSession(
     get config() {
       return session.config;
     },
-    deliver: (notice, note) => void guard.runAsync("an alert", () => deliver(notice, note)),
+    deliver: (notice, note, how) => void guard.runAsync("an alert", () => deliver(notice, note, how)),
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),

@@ -18,6 +18,8 @@ interface Overrides {
   command: Map<string, Override>;
   /** By session id of the main session. */
   model: Map<string, Map<string, Override>>;
+  /** Of the main session, when that is in another process. */
+  inherited: ConfigLayer[];
 }
 
 const KEY = Symbol.for("pi-watchdog-supervisor:overrides/v1");
@@ -25,15 +27,21 @@ const MAX_TREES = 100;
 
 function overrides(): Overrides {
   const shared = globalThis as unknown as Record<symbol, Overrides | undefined>;
-  shared[KEY] ??= { order: 0, command: new Map(), model: new Map() };
+  shared[KEY] ??= { order: 0, command: new Map(), model: new Map(), inherited: [] };
   return shared[KEY];
 }
 
 /** The layers that lie over the configuration files of a session, in the order in which they were made. */
 export function overrideLayers(rootId: string): ConfigLayer[] {
-  const { command, model } = overrides();
+  const { command, model, inherited } = overrides();
   const all = [...command.values(), ...(model.get(rootId)?.values() ?? [])].sort((a, b) => a.order - b.order);
-  return all.map(({ source, name, key, value }) => ({ source, name, text: JSON.stringify({ [key]: value }) }));
+  const own = all.map(({ source, name, key, value }) => ({ source, name, text: JSON.stringify({ [key]: value }) }));
+  return [...inherited, ...own];
+}
+
+/** What was changed in the process of the main session; replaces what was inherited before. */
+export function inheritLayers(layers: ConfigLayer[]): void {
+  overrides().inherited = layers;
 }
 
 export function setOverride(rootId: string, source: OverrideSource, name: string, key: string, value: unknown): void {

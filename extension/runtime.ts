@@ -55,7 +55,7 @@ export interface MainSession {
   /** The main session's own configuration: it decides what may be done to its children. */
   readonly config: WatchdogConfig;
   /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */
-  deliver(notice: Notice, note?: string): void;
+  deliver(notice: Notice, note?: string, how?: Delivering): void;
   /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
   steer(sessionId: string, message: string): Promise<Delivery>;
   /** Ends a child by the backend that knows it; nothing else can. */
@@ -66,14 +66,24 @@ export interface MainSession {
   interventions?(targetId: string): readonly ToldIntervention[];
 }
 
+export interface Delivering {
+  /** False: the notice starts no turn of an idle main agent, however grave it is. Default: true. */
+  wake?: boolean;
+}
+
 /** What `connectBackends(runtime)` hands back to whoever started it. */
 export interface BackendConnection {
   /** Called within the child's `session_start` too, in its async context. */
   child(sessionId: string): ChildLink | undefined;
   /** Nothing when there is nothing to say. */
   report(): PackageReport[];
-  /** Stops listening and disposes of the backends; idempotent. */
-  dispose(): void;
+  /** The configuration of the main session changed. */
+  refresh?(): void;
+  /**
+   * Stops listening and disposes of the backends; idempotent. `goesOn`: the session goes on in another instance of the
+   * extension.
+   */
+  dispose(goesOn?: boolean): void;
 }
 
 export interface ChildLink {

@@ -82,6 +82,7 @@ export class Session implements WatchedSession {
     this.config = this.#inherited(config);
     this.warnings = warnings;
     this.handle = native.store.open(this.id, now(), this.#info(), this.config);
+    native.store.detachRemote(this.handle);
     this.#live = this.#publishable(ctx.sessionManager.getSessionFile());
     this.#unpublish = publishLive(this.#live, abandoned(native, this.id, this.handle));
   }
@@ -92,6 +93,10 @@ export class Session implements WatchedSession {
 
   get isMain(): boolean {
     return this.#parent === undefined;
+  }
+
+  get parentId(): string | undefined {
+    return this.#parent?.parentId;
   }
 
   /** Pi has let go of the session; nothing of it may be used any more. */
@@ -117,6 +122,17 @@ export class Session implements WatchedSession {
     this.#parent = parent;
     const { status: _, ...info } = this.#info();
     this.#native.store.update(this.handle, info);
+    this.refresh();
+  }
+
+  /**
+   * The main session was in another process and is gone: the first session of this one is a main session from now on,
+   * and the others are its children.
+   */
+  orphaned(): void {
+    const first = findLive(this.#parent?.parentId ?? "");
+    this.#parent = first && { rootId: first.id, parentId: first.id, link: { link: "none" } };
+    this.#native.store.update(this.handle, { rootId: this.rootId });
     this.refresh();
   }
 

@@ -9,10 +9,14 @@ export interface Sink {
   readonly handle: number;
   /** Bits that the store returned. */
   signal(bits: number): void;
+  /** Lifecycle events go there too; they are not kept by the store. */
+  tap?: ((at: number, event: string, fields: Record<string, unknown> | undefined) => void) | undefined;
 }
 
 /** A lifecycle event; `fields` as in docs/trace.md. */
 export function lifecycle(sink: Sink, event: string, fields?: Record<string, unknown>): void {
   const text = fields === undefined ? "" : JSON.stringify(fields);
-  sink.signal(sink.store.observeLifecycle(sink.handle, now(), event, text));
+  const at = now();
+  sink.signal(sink.store.observeLifecycle(sink.handle, at, event, text));
+  sink.tap?.(at, event, fields);
 }

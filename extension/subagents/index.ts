@@ -2,6 +2,7 @@
 // its own file.
 
 import { now } from "../clock.ts";
+import { connectLink } from "../link/backend.ts";
 import type { BackendConnection, Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import type { Host } from "./connection.ts";
@@ -16,6 +17,7 @@ const PACKAGES: readonly ((host: Host) => BackendConnection)[] = [
   connectTintinweb,
   connectNicobailon,
   connectExample,
+  connectLink,
   connectObserveOnly,
 ];
 
@@ -54,8 +56,11 @@ export function connectBackends(runtime: Runtime): BackendConnection {
       return undefined;
     },
     report: () => connections.flatMap((connection) => connection.report()),
-    dispose: () => {
-      for (const connection of connections.splice(0)) connection.dispose();
+    refresh: () => {
+      for (const connection of connections) connection.refresh?.();
+    },
+    dispose: (goesOn) => {
+      for (const connection of connections.splice(0)) connection.dispose(goesOn);
     },
   };
 }

@@ -21,6 +21,14 @@ impl Confidence {
             Self::High => "high",
         }
     }
+
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "medium" => Self::Medium,
+            "high" => Self::High,
+            _ => Self::Low,
+        }
+    }
 }
 
 /// What is known of an agent now.

@@ -70,7 +70,8 @@ pub fn detect_stuck(
     engine.analysis()
 }
 
-fn action(event: &CompactEvent<'_>) -> Action {
+/// What an event's tool did, as far as its key tells.
+pub fn action(event: &CompactEvent<'_>) -> Action {
     let key = event.command_key.unwrap_or(event.summary);
     let tool = event.tool.unwrap_or(event.kind);
     // The key is a normalised shell line for shell tools: understood the same way as the line itself.

@@ -30,6 +30,33 @@ pub enum EvidenceType {
 }
 
 impl EvidenceType {
+    const ALL: [Self; 20] = [
+        Self::RepeatedCommand,
+        Self::RepeatedOutput,
+        Self::Alternating,
+        Self::Cycle,
+        Self::TypecheckLoop,
+        Self::RepeatedLlmInput,
+        Self::RepeatedLlmOutput,
+        Self::IdleNoProgress,
+        Self::StaleRevisits,
+        Self::ErrorLoop,
+        Self::UnknownTool,
+        Self::Denied,
+        Self::EmptyResults,
+        Self::FailingEdit,
+        Self::EditRevert,
+        Self::PersistentFailure,
+        Self::Reread,
+        Self::EmptyTurns,
+        Self::Narration,
+        Self::StreamRepetition,
+    ];
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::RepeatedCommand => "repeated_command",

@@ -4,7 +4,7 @@ use napi_derive::napi;
 
 use crate::detect::intervention::Intervention;
 use crate::detect::{self, LoopCost};
-use crate::store::{Compact, Notice, Store, Target};
+use crate::store::{Compact, Notice, Remote, Store, Target};
 
 #[napi(object)]
 pub struct JsEvidence {
@@ -200,6 +200,25 @@ pub struct JsUsage {
 }
 
 #[napi(object)]
+pub struct JsRemote {
+    pub run: String,
+    pub connected: bool,
+    pub contact_at: f64,
+    pub lost: f64,
+}
+
+impl From<&Remote> for JsRemote {
+    fn from(remote: &Remote) -> Self {
+        Self {
+            run: remote.run().to_owned(),
+            connected: remote.connected(),
+            contact_at: remote.contact_at(),
+            lost: remote.lost() as f64,
+        }
+    }
+}
+
+#[napi(object)]
 pub struct JsTarget {
     pub id: String,
     pub name: String,
@@ -222,6 +241,7 @@ pub struct JsTarget {
     pub repeated_message_count: f64,
     pub likely_stuck: bool,
     pub usage: JsUsage,
+    pub remote: Option<JsRemote>,
 }
 
 impl From<&Target> for JsTarget {
@@ -251,6 +271,7 @@ impl From<&Target> for JsTarget {
             repeated_command_count: commands as f64,
             repeated_message_count: messages as f64,
             likely_stuck: target.stuck(),
+            remote: target.remote.as_deref().map(JsRemote::from),
             usage: JsUsage {
                 input: usage.input,
                 output: usage.output,

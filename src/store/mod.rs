@@ -6,6 +6,7 @@
 mod breaker;
 mod event;
 mod memory;
+mod remote;
 mod target;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -16,6 +17,7 @@ use parking_lot::Mutex;
 use crate::policy::Config;
 pub use event::{Compact, Kind};
 pub use memory::{Memory, Totals, Used};
+pub use remote::Remote;
 pub use target::{Info, Link, NOTICE, Notice, Target, VERDICT};
 
 /// Finished targets kept; older ones are evicted, oldest first.

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::breaker::Breaker;
 use super::event::{Compact, Kind};
 use super::memory::{self, Memory, Totals, Used};
+use super::remote::Remote;
 use crate::detect::intervention::Intervention;
 use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
 use crate::policy::{Config, should_alert};
@@ -98,11 +99,13 @@ pub struct Target {
     pub tool_calls: u64,
     pub patches: u64,
     pub last_command: Option<Arc<str>>,
+    /// Set when another process watches the session: then its verdict counts, and the engine here is not run.
+    pub remote: Option<Box<Remote>>,
     engine: Engine,
     breaker: Breaker,
     /// What was used before the target was last reopened; the engine has the rest.
-    used_before: Usage,
-    repeated_before: (u64, u64),
+    pub(super) used_before: Usage,
+    pub(super) repeated_before: (u64, u64),
     ring: VecDeque<Compact>,
     seq: u64,
     /// Findings that wait to be told, newest per incident.
@@ -132,6 +135,7 @@ impl Target {
             tool_calls: 0,
             patches: 0,
             last_command: None,
+            remote: None,
             used_before: Usage::default(),
             repeated_before: (0, 0),
             ring: VecDeque::new(),
@@ -172,7 +176,7 @@ impl Target {
         }
     }
 
-    fn show_totals(&self) {
+    pub(super) fn show_totals(&self) {
         let Some(link) = &self.memory else { return };
         link.totals.set(&Used {
             usage: self.usage(),
@@ -202,17 +206,26 @@ impl Target {
         self.forget();
     }
 
+    /// Nothing that was counted since the target was last reopened has happened.
+    pub(super) fn restart(&mut self) {
+        self.engine = Engine::new(Arc::clone(&self.config));
+        self.breaker = Breaker::default();
+        (self.tool_calls, self.patches) = (0, 0);
+    }
+
     /// A fresh engine; what was used and repeated stays counted.
     fn forget(&mut self) {
-        self.used_before = self.usage();
-        self.repeated_before = self.repetitions();
+        self.used_before += self.engine.usage();
+        let (commands, messages) = self.engine.repetitions();
+        self.repeated_before.0 += commands;
+        self.repeated_before.1 += messages;
         self.engine = Engine::new(Arc::clone(&self.config));
         self.breaker = Breaker::default();
     }
 
     /// The one way in for events of the session.
     pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> u32 {
-        if !self.config.enabled || self.ended_at.is_some() {
+        if !self.config.enabled || self.ended_at.is_some() || self.remote.is_some() {
             return 0;
         }
         self.last_active_at = self.last_active_at.max(at);
@@ -260,12 +273,15 @@ impl Target {
     }
 
     pub fn add_usage(&mut self, usage: Usage) {
+        if self.remote.is_some() {
+            return;
+        }
         self.engine.add_usage(usage);
         self.show_totals();
     }
 
     pub fn tick(&mut self, at: f64) -> u32 {
-        if !self.config.enabled || self.ended_at.is_some() {
+        if !self.config.enabled || self.ended_at.is_some() || self.remote.is_some() {
             return 0;
         }
         let mut observed = Observed::default();
@@ -352,7 +368,7 @@ impl Target {
         });
     }
 
-    fn push(&mut self, at: f64, kind: Kind, fill: impl FnOnce(&mut Compact)) {
+    pub(super) fn push(&mut self, at: f64, kind: Kind, fill: impl FnOnce(&mut Compact)) {
         self.seq += 1;
         let mut event = Compact {
             seq: self.seq,
@@ -415,7 +431,7 @@ impl Target {
     /// Whether an alert that a model asks for may be sent, by the evidence there is now. Not stuck by the rules: it
     /// may (a model can see more), and nothing is recorded.
     pub fn request_alert(&mut self, now: f64) -> (bool, bool) {
-        let analysis = self.engine.analysis();
+        let analysis = self.analysis();
         if !analysis.likely_stuck {
             return (true, false);
         }
@@ -430,22 +446,27 @@ impl Target {
     }
 
     pub fn analysis(&self) -> StuckAnalysis {
-        self.engine.analysis()
+        self.remote.as_ref().map_or_else(|| self.engine.analysis(), |remote| remote.analysis().clone())
     }
 
     pub fn stuck(&self) -> bool {
-        self.ended_at.is_none() && self.engine.stuck()
+        self.ended_at.is_none()
+            && self.remote.as_ref().map_or_else(|| self.engine.stuck(), |remote| remote.analysis().likely_stuck)
     }
 
     pub fn usage(&self) -> Usage {
         let mut usage = self.used_before;
         usage += self.engine.usage();
+        if let Some(remote) = &self.remote {
+            usage += remote.usage();
+        }
         usage
     }
 
     pub fn repetitions(&self) -> (u64, u64) {
         let (commands, messages) = self.engine.repetitions();
-        (self.repeated_before.0 + commands, self.repeated_before.1 + messages)
+        let (elsewhere, messages_elsewhere) = self.remote.as_ref().map_or((0, 0), |remote| remote.repeated());
+        (self.repeated_before.0 + commands + elsewhere, self.repeated_before.1 + messages + messages_elsewhere)
     }
 
     /// See [`Engine::would_repeat`]; nothing where something that ran since may have changed the answer.
