@@ -21,15 +21,39 @@ export function toneOf(target: TargetSummary, told: readonly ToldIntervention[] 
   return target.likelyStuck || told.some(({ severity }) => severity !== "info") ? "warning" : "text";
 }
 
+/** A session that is watched in a process of its own, as its reports tell (`TargetSummary.remote`). */
+interface Remote {
+  connected: boolean;
+  /** ms, when it was last heard of. */
+  contactAt: number;
+  /** Events that never arrived. */
+  lost: number;
+}
+
+export type Known = Pick<TargetSummary, "link" | "visibility" | "status" | "endedAt"> & { remote?: Remote };
+
+/** A process that reports says something more often than that, ms. */
+const HEARD_OF = 20_000;
+
 /** What is to be known of how well a target is known and seen; nothing where all is as it should be. */
-export function limitsOf({ link, visibility }: Pick<TargetSummary, "link" | "visibility">): string[] {
+export function limitsOf(target: Known, now: number): string[] {
+  const { link, visibility, remote } = target;
   const words: string[] = [];
   if (link === "inferred") words.push("guessed which agent this is: never steered");
   if (link === "none") words.push("not known which agent this is: never steered");
   if (visibility === "no_open_tools") words.push("open tools not visible");
   if (visibility === "result_only") words.push("only results are seen");
+  if (remote === undefined) return words;
+  const silent = !remote.connected || now - remote.contactAt > HEARD_OF;
+  if (silent && !hasEnded(target)) words.push(`no contact for ${duration(now - remote.contactAt)}`);
+  if (remote.lost > 0) words.push(`${plural(remote.lost, "event")} lost`);
   return words;
 }
+
+const duration = (ms: number): string => (ms < 2000 ? "a moment" : ago(0, ms));
+
+/** Events of a target that never arrived. */
+export const lostEvents = ({ remote }: Known): number => remote?.lost ?? 0;
 
 /** `not responding (told 3m ago)`, the newest first. */
 export function interventionWords(told: readonly ToldIntervention[], now: number): string[] {
@@ -62,7 +86,7 @@ export function describe(
     usage(target.usage),
     ...(below > 0 ? [`with the ${below} below it ${usage(total)}`] : []),
     when.endsWith("now") ? when : `${when} ago`,
-    ...limitsOf(target),
+    ...limitsOf(target, now),
   ].join(" · ");
 }
 

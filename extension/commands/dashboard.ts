@@ -254,7 +254,7 @@ function columnsFor(
       text: ({ target }) => ago(hasEnded(target) ? (target.endedAt ?? target.lastActiveAt) : target.lastActiveAt, at),
     },
     { rank: 8, text: ({ target }) => oneLine(ids.get(target.id) ?? target.id, 24) },
-    { rank: 9, text: ({ target }) => limitsOf(target).join(", ") },
+    { rank: 9, text: ({ target }) => limitsOf(target, at).join(", ") },
   ];
   const columns = wanted
     .map((column) => ({ ...column, width: Math.max(...rows.map((row) => visibleWidth(column.text(row)))) }))

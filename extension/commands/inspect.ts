@@ -79,7 +79,7 @@ function headLines(target: TargetSummary, row: TreeRow | undefined, now: number)
         ...aliases.map((alias) => `agent ${alias}`),
         ...(target.backend === undefined ? [] : [`started by ${oneLine(target.backend, 80)}`]),
         ...(target.link === "exact" ? ["link exact"] : []),
-        ...limitsOf(target),
+        ...limitsOf(target, now),
       ].join(", "),
       tone: "dim",
     },

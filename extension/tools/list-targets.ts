@@ -5,7 +5,7 @@ import type { TargetSummary } from "../../index.js";
 import { ago, plural, stateOf, usage } from "../format.ts";
 import { holding, type ToldIntervention } from "../interventions.ts";
 import { oneLine } from "../sanitize.ts";
-import { interventionWords, limitsOf, totalsWords } from "../target-words.ts";
+import { interventionWords, limitsOf, lostEvents, totalsWords } from "../target-words.ts";
 import { nameOf, type Reply, type ToolScope, type WatchdogTool } from "./common.ts";
 import { asTree, type TreeRow, totalUsage } from "./tree.ts";
 
@@ -39,6 +39,7 @@ const targetSchema = Type.Object({
   visibility: Type.String({
     description: "full; no_open_tools: only finished messages are seen; result_only: only what its parent's call shows",
   }),
+  lostEvents: Type.Number({ description: "Events of a process of its own that never arrived here" }),
   link: Type.Optional(Type.String({ description: "exact: may be steered; inferred or none: never" })),
   startedAt: Type.Number({ description: "ms since the epoch" }),
   lastActiveAt: Type.Number({ description: "ms since the epoch" }),
@@ -114,7 +115,7 @@ function describe({ target, total, below }: TreeRow, told: readonly ToldInterven
     usage(target.usage),
     ...(below > 0 ? [`with the ${below} below it ${usage(total)}`] : []),
     `last active ${ago(target.lastActiveAt, now)}${target.lastActiveAt + 2000 > now ? "" : " ago"}`,
-    ...limitsOf(target),
+    ...limitsOf(target, now),
   ].join("; ");
 }
 
@@ -130,6 +131,7 @@ function published({ target, depth, total, below }: TreeRow, told: readonly Told
     agentType: target.agentType === undefined ? undefined : oneLine(target.agentType, 120),
     backend: target.backend === undefined ? undefined : oneLine(target.backend, 120),
     visibility: target.visibility ?? "full",
+    lostEvents: lostEvents(target),
     link: target.link,
     startedAt: target.startedAt,
     lastActiveAt: target.lastActiveAt,
