@@ -21,16 +21,7 @@ export function toneOf(target: TargetSummary, told: readonly ToldIntervention[] 
   return target.likelyStuck || told.some(({ severity }) => severity !== "info") ? "warning" : "text";
 }
 
-/** A session that is watched in a process of its own, as its reports tell (`TargetSummary.remote`). */
-interface Remote {
-  connected: boolean;
-  /** ms, when it was last heard of. */
-  contactAt: number;
-  /** Events that never arrived. */
-  lost: number;
-}
-
-export type Known = Pick<TargetSummary, "link" | "visibility" | "status" | "endedAt"> & { remote?: Remote };
+export type Known = Pick<TargetSummary, "link" | "visibility" | "status" | "endedAt" | "remote">;
 
 /** A process that reports says something more often than that, ms. */
 const HEARD_OF = 20_000;

@@ -12,7 +12,7 @@ const running = { status: "running" as const };
 
 test("what is as it should be is not mentioned", () => {
   assert.deepEqual(limitsOf({ ...running, link: "exact", visibility: "full" }, NOW), []);
-  const remote = { connected: true, contactAt: NOW - 5000, lost: 0 };
+  const remote = { run: "r", connected: true, contactAt: NOW - 5000, lost: 0 };
   assert.deepEqual(limitsOf({ ...running, link: "exact", remote }, NOW), []);
 });
 
@@ -24,10 +24,10 @@ test("a link that is not exact and what cannot be seen are said in words", () =>
 });
 
 test("a process that is not heard of, and events that were lost, are said; an ended one owes no contact", () => {
-  const remote = { connected: false, contactAt: NOW - 12_000, lost: 3 };
+  const remote = { run: "r", connected: false, contactAt: NOW - 12_000, lost: 3 };
   assert.deepEqual(limitsOf({ ...running, remote }, NOW), ["no contact for 12s", "3 events lost"]);
   assert.deepEqual(limitsOf({ status: "stopped", remote }, NOW), ["3 events lost"]);
-  const frozen = { connected: true, contactAt: NOW - 90_000, lost: 0 };
+  const frozen = { run: "r", connected: true, contactAt: NOW - 90_000, lost: 0 };
   assert.deepEqual(limitsOf({ ...running, remote: frozen }, NOW), ["no contact for 1m"]);
   assert.equal(lostEvents({ ...running, remote }), 3);
   assert.equal(lostEvents(running), 0);
