@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { AsyncResource } from "node:async_hooks";
 import { afterEach, test } from "node:test";
 import { createEventBus, type ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { publishLive } from "../../extension/root.ts";
 import type { WatchedSession } from "../../extension/runtime.ts";
 import { connectTintinweb } from "../../extension/subagents/tintinweb.ts";
 import { defaultConfig, type WatchdogStore } from "../../index.js";
@@ -235,6 +236,31 @@ test("a session without the extension is observed from outside, and no message o
   play.emit({ type: "message_end", message: end });
   assert.deepEqual(observed().slice(4), ["result s1 1 c1 a b", "assistant s1 2 done"]);
   for (const event of [undefined, null, 7, {}, { type: "message_end" }, { type: "constructor" }]) play.emit(event);
+});
+
+test("where an instance of the extension comes up before the run, nothing is observed from outside", () => {
+  const { emit, add, piEvent, written } = connect();
+  const [inside, without] = [playSession("s1"), playSession("s2")];
+  add("a1", { session: inside.session });
+  add("a2", { session: without.session });
+  emit("started", { id: "a1" });
+  emit("started", { id: "a2" });
+  piEvent("tool_execution_update");
+  const live = { id: "s1", rootId: "main", file: undefined, steer: () => true, refresh() {} };
+  const takeBack = publishLive(live, () => {});
+  const said = { role: "user", content: "do it", timestamp: 1 };
+  for (const { emit: tell } of [inside, without]) {
+    // An extension may say something before the run, when another is still loading.
+    tell({ type: "message_end", message: { role: "custom", customType: "note", content: "hello", timestamp: 0 } });
+    tell({ type: "agent_start" });
+    tell({ type: "message_end", message: said });
+  }
+  takeBack();
+  assert.deepEqual([inside.listeners.size, without.listeners.size], [0, 1]);
+  assert.deepEqual(
+    written.filter((line) => line.startsWith("user")),
+    ["user s2 do it"],
+  );
 });
 
 test("listening from outside ends with the main session, and when the package has let the agent go", () => {

@@ -14,6 +14,7 @@ import { TINTINWEB } from "../support/tintinweb/kit.ts";
 
 const PACKAGE = "@tintinweb/pi-subagents";
 const PROBE = fileURLToPath(new URL("../support/tintinweb/probe.ts", import.meta.url));
+const ODD_TOOLS = fileURLToPath(new URL("../support/odd-tools.ts", import.meta.url));
 const CHANGED = fileURLToPath(new URL("../support/tintinweb/changed.ts", import.meta.url));
 const files = {
   "src.txt": "TOKEN\n",
@@ -203,6 +204,65 @@ test("a foreground child that loops is found while its call runs, and a resumed 
   assert.equal(resumed.status, "completed");
   assert.equal(resumed.toolCallCount, 5);
   assert.match(await family.command(`/watchdog inspect ${id}`), /subagent_started[^\n]*resumed/);
+  await endsInOrder(family);
+});
+
+test("the package's own states are told: out of turns, told to wrap up, aborted by the user with its call", async (t) => {
+  const family = await open(t, {
+    children: {
+      a: ({ turn }) => bash(`echo ${turn}`),
+      b: ({ turn }) => (turn < 2 ? bash(`echo ${turn}`) : { text: "wrapped up" }),
+      c: () => ({ text: "so far", hang: true }),
+    },
+  });
+  const a = await family.spawn("a", { max_turns: 1 });
+  const b = await family.spawn("b", { max_turns: 1 });
+  await family.ended(a);
+  await family.ended(b);
+  const aborted = family.call("Agent", family.task("c"));
+  await family.asks("c");
+  await family.pi.send({ type: "abort" });
+  await aborted;
+  const targets = await family.targets();
+  assert.deepEqual(
+    ["a", "b", "c"].map((child) => targets.get(`job of ${child}`).status),
+    ["aborted", "steered", "stopped"],
+  );
+  assert.match(await family.command(`/watchdog inspect ${a}`), /subagent_failed[^\n]*its turn limit was reached/);
+  await endsInOrder(family);
+});
+
+test("a child in a worktree of its own, where the extension is loaded anew, is known and reached", async (t) => {
+  const family = await open(t, { config: { alertMode: "both" }, children: { a: looping(12) } });
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t", ...args], { cwd: family.lab.home.cwd });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  const a = await family.spawn("a", { isolation: "worktree" });
+  await family.ended(a);
+  const target = (await family.targets()).get("job of a");
+  assert.deepEqual([target.link, target.status, target.toolCallCount], ["exact", "completed", 3]);
+  assert.deepEqual(family.requestsOf("a").map(rescues), [0, 0, 0, 1]);
+  await endsInOrder(family);
+});
+
+test("after /reload in mid-run the old child has ended and the next one is linked", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    extensions: [ODD_TOOLS],
+    children: { a: () => ({ text: "so far", hang: true }), b: working("b", gates) },
+  });
+  await family.spawn("a");
+  await family.asks("a");
+  await family.pi.prompt("/test-reload");
+  const b = await family.spawn("b");
+  gates.open("b0", "b1", "b-end");
+  await family.ended(b);
+  const targets = await family.targets();
+  assert.equal(targets.get("job of a").status, "stopped");
+  assert.equal(targets.get("job of b").link, "exact");
+  assert.equal(targets.get("job of b").status, "completed");
   await endsInOrder(family);
 });
 

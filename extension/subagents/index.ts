@@ -48,12 +48,10 @@ export function connectBackends(runtime: Runtime): BackendConnection {
   }
 
   return {
+    // A package only knows that a session began within a run of its agents; the one that began it knows which it is.
     child: (sessionId) => {
-      for (const connection of connections) {
-        const link = connection.child(sessionId);
-        if (link) return link;
-      }
-      return undefined;
+      const links = connections.flatMap((connection) => connection.child(sessionId) ?? []);
+      return links.find(({ link }) => link === "exact") ?? links.find(({ parentId }) => parentId) ?? links[0];
     },
     report: () => connections.flatMap((connection) => connection.report()),
     refresh: () => {

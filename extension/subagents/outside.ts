@@ -16,7 +16,7 @@ import { RunObserver } from "../observe/run.ts";
 import { lifecycle, type Sink } from "../observe/sink.ts";
 import { ToolObserver } from "../observe/tools.ts";
 import { Turns } from "../observe/turns.ts";
-import { takeSteer } from "../root.ts";
+import { findLive, takeSteer } from "../root.ts";
 import { createTicker, tickEvery } from "../ticker.ts";
 import type { Host } from "./connection.ts";
 import { fedSink } from "./fed.ts";
@@ -35,9 +35,55 @@ export function isOpen(session: object): session is OpenSession {
   return typeof Reflect.get(session, "subscribe") === "function";
 }
 
-/** The listener throws nothing into the session. Returns how to stop listening. */
+/**
+ * Observes the session if the extension turns out not to be in it. That shows when its run has begun: before that an
+ * instance may still be loading. The listener throws nothing into the session. Returns how to stop listening.
+ */
 export function observeOutside(host: Host, handle: number, open: OpenSession): () => void {
-  const { session, fault } = host;
+  let off: unknown;
+  let watch: ReturnType<typeof startWatch> | undefined;
+  let decided = false;
+
+  function attempt(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      host.fault(`a sub-agent's session: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  function stop(): void {
+    decided = true;
+    watch?.end();
+    if (typeof off === "function") attempt(() => (off as () => void)());
+    off = undefined;
+  }
+
+  function decide(): void {
+    decided = true;
+    if (findLive(open.sessionId) === undefined) watch = startWatch(host, handle, open, attempt);
+    else stop();
+  }
+
+  off = open.subscribe((event) =>
+    attempt(() => {
+      if (!decided && beginsRun(event)) decide();
+      watch?.take(event as Event);
+    }),
+  );
+  const { messages } = open;
+  if (Array.isArray(messages) && messages.some((message) => fields(message).role === "user")) decide();
+  return stop;
+}
+
+/** Pi asks every extension before a run's first message, and no instance of this one begins later. */
+function beginsRun(event: unknown): boolean {
+  const { type, message } = fields(event);
+  return type === "agent_start" || fields(message).role === "user" || fields(message).role === "assistant";
+}
+
+function startWatch(host: Host, handle: number, open: OpenSession, attempt: (task: () => void) => void) {
+  const { session } = host;
   const sink = fedSink(host, handle);
   const earlier = Array.isArray(open.messages) ? [...open.messages] : [];
   const missed = new Missed(earlier);
@@ -45,27 +91,16 @@ export function observeOutside(host: Host, handle: number, open: OpenSession): (
   const turns = new Turns(earlier.map((message) => ({ type: "message", message })));
   const handlers = observers(sink, open.sessionId, turns);
   const ticker = createTicker(() => attempt(() => sink.signal(sink.store.tick(handle, now()))));
-
-  function attempt(task: () => void): void {
-    try {
-      task();
-    } catch (error) {
-      fault(`a sub-agent's session: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  function take(event: Event): void {
-    // The agent rests after this, perhaps for good.
-    if (event.type === "agent_settled") ticker.set(0);
-    else if (event.type === "agent_start") ticker.set(tickEvery(session.config.idleNoProgressSec));
-    if (session.config.enabled && !missed.has(event)) handlers.get(event.type)?.(event as never);
-  }
-
-  ticker.set(tickEvery(session.config.idleNoProgressSec));
-  const off = open.subscribe((event) => attempt(() => take(event as Event)));
-  return () => {
-    ticker.set(0);
-    if (typeof off === "function") attempt(() => off());
+  const rhythm = () => tickEvery(session.config.idleNoProgressSec);
+  ticker.set(rhythm());
+  return {
+    take(event: Event): void {
+      // The agent rests after this, perhaps for good.
+      if (event.type === "agent_settled") ticker.set(0);
+      else if (event.type === "agent_start") ticker.set(rhythm());
+      if (session.config.enabled && !missed.has(event)) handlers.get(event.type)?.(event as never);
+    },
+    end: () => ticker.set(0),
   };
 }
 

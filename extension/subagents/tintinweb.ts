@@ -7,7 +7,6 @@
 // that goes on to create the session.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { createTicker } from "../ticker.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
@@ -42,7 +41,7 @@ export function connectTintinweb(host: Host): BackendConnection {
   const latest = new WeakMap<Agent, AgentRecord>();
   /** Agents whose session was seen in their record. */
   const sighted = new WeakSet<Agent>();
-  /** Agents whose session the extension is not loaded in, and how to stop listening to them. */
+  /** How to stop listening to the sessions that the extension is perhaps not in. */
   const outside = new Map<Agent, () => void>();
   /** Nothing tells when an agent gets its session. One that loads the extension asks; others must be looked for. */
   const seeker = createTicker(() => attempt(seek));
@@ -204,12 +203,12 @@ export function connectTintinweb(host: Host): BackendConnection {
     }
   }
 
-  /** The session is bound by now: an extension that is not there will not come. */
+  /** Its session is there, and the extension perhaps not in it. */
   function sight(agent: Agent, own: AgentSession): void {
     if (sighted.has(agent)) return;
     sighted.add(agent);
     const handle = chronicle.handleOf(agent);
-    if (agent.link !== "exact" || handle === undefined || findLive(own.sessionId) !== undefined || !isOpen(own)) return;
+    if (agent.link !== "exact" || handle === undefined || !isOpen(own)) return;
     outside.set(agent, observeOutside(host, handle, own));
   }
 
