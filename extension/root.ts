@@ -13,6 +13,8 @@ export interface LiveSession {
   readonly file: string | undefined;
   /** Puts a message before the session's next model call. False when it is not running any more. */
   steer(message: string): boolean;
+  /** Ends its run; for one whose main session is gone, where its package can no longer be asked. */
+  abort?(): void;
   /** Configuration changed for this run: read it again. */
   refresh(): void;
 }

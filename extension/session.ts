@@ -193,6 +193,7 @@ export class Session implements WatchedSession {
       },
       file,
       steer: (message) => session.#hooks.steer(message),
+      abort: () => session.ctx.abort(),
       refresh: () => session.refresh(),
     };
   }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates, STAND_IN } from "../support/gotgenes/family.ts";
-import { poll } from "../support/pi.ts";
+import { poll, REPOSITORY } from "../support/pi.ts";
 import { bash, call, RESCUE, rescued, rescues, watchdogTexts } from "../support/scripts.ts";
 import { TINTINWEB } from "../support/tintinweb/kit.ts";
 
@@ -407,30 +407,37 @@ for (const [what, options] of [
   });
 }
 
-test("the main session ends in order while its children and theirs run, and leaves no process", async (t) => {
-  const gates = new Gates();
-  const sleep = (name: string) => bash(`echo > ${name}; exec sleep 600.${process.pid}${name.length}`);
-  const family = await open(t, {
-    config: { alertMode: "both" },
-    children: {
-      a: () => ({ text: "so far", hang: true }),
-      b: () => sleep("b"),
-      c: looping(500),
-      d: nesting("d", "e", gates),
-      e: () => sleep("ee"),
-    },
+const ORDERS: [string, Partial<FamilyOptions>][] = [
+  ["after the watchdog", {}],
+  ["before it", { watchdog: "none", packages: [REPOSITORY] }],
+];
+for (const [when, options] of ORDERS) {
+  test(`the main session ends in order while its children and theirs run, and leaves no process; the package is loaded ${when}`, async (t) => {
+    const gates = new Gates();
+    const sleep = (name: string) => bash(`echo > ${name}; exec sleep 600.${process.pid}${name.length}`);
+    const family = await open(t, {
+      ...options,
+      config: { alertMode: "both" },
+      children: {
+        a: () => ({ text: "so far", hang: true }),
+        b: () => sleep("b"),
+        c: looping(500),
+        d: nesting("d", "e", gates),
+        e: () => sleep("ee"),
+      },
+    });
+    await family.spawn("a");
+    await family.spawn("b", { isolated: true });
+    await family.spawn("c");
+    await family.spawn("d");
+    await family.asks("a");
+    const sleeping = () => ["b", "ee"].every((name) => existsSync(join(family.lab.home.cwd, name))) || undefined;
+    await poll(sleeping, () => "two commands that run");
+    await family.alert("job of c");
+    await endsInOrder(family);
+    assert.ok(!execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).includes(`sleep 600.${process.pid}`));
   });
-  await family.spawn("a");
-  await family.spawn("b", { isolated: true });
-  await family.spawn("c");
-  await family.spawn("d");
-  await family.asks("a");
-  const sleeping = () => ["b", "ee"].every((name) => existsSync(join(family.lab.home.cwd, name))) || undefined;
-  await poll(sleeping, () => "two commands that run");
-  await family.alert("job of c");
-  await endsInOrder(family);
-  assert.ok(!execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).includes(`sleep 600.${process.pid}`));
-});
+}
 
 test("beside @gotgenes/pi-subagents, whose channels have the same names, each child belongs to its own package", async (t) => {
   const gates = new Gates();

@@ -119,6 +119,15 @@ function createNest({ pi, native }: Runtime, session: WatchedSession) {
     return { outcome: "unknown", reason: `${PACKAGE} did not answer` };
   }
 
+  /** The child may have been disposed of first, and its bus with it; the session of its agent never is. */
+  function abort(agent: Agent): void {
+    try {
+      if (agent.sessionId !== undefined) findLive(agent.sessionId)?.abort?.();
+    } catch {
+      // Then it is over.
+    }
+  }
+
   const nest: Nest & { started: typeof started; ended: typeof ended } = {
     sessionId: session.id,
     rootId: session.rootId,
@@ -130,7 +139,9 @@ function createNest({ pi, native }: Runtime, session: WatchedSession) {
       for (const agent of roster.agents()) {
         if (agent.ended) continue;
         // With the main session the package stops its agents, and forgets theirs: their commands would run on alone.
-        void request(pi.events, STOP, { agentId: agent.agentId });
+        void request(pi.events, STOP, { agentId: agent.agentId }).then(({ answer }) => {
+          if (answer !== "done") abort(agent);
+        });
         finish(agent, "stopped", SESSION_OVER, true);
       }
       running.disable();

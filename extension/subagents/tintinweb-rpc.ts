@@ -15,14 +15,11 @@ export type Reply =
   /** Nobody answered. */
   | { answer: "none" };
 
-/** Never rejects. `emit` of Pi's bus may throw when the session is over. */
+/** Never rejects, also when the session is over, whose bus then throws. */
 export function request(bus: ExtensionAPI["events"], channel: string, params: Record<string, unknown>): Promise<Reply> {
   const requestId = randomUUID();
   return new Promise((resolve) => {
-    const off = bus.on(`${channel}:reply:${requestId}`, (payload) => {
-      const failed = typeof payload !== "object" || payload === null || Reflect.get(payload, "success") !== true;
-      end(failed ? { answer: "refused", reason: text(payload, "error") || "no reason given" } : { answer: "done" });
-    });
+    let off = (): void => {};
     const timer = setTimeout(() => end({ answer: "none" }), PATIENCE_MS).unref();
     function end(reply: Reply): void {
       clearTimeout(timer);
@@ -30,6 +27,10 @@ export function request(bus: ExtensionAPI["events"], channel: string, params: Re
       resolve(reply);
     }
     try {
+      off = bus.on(`${channel}:reply:${requestId}`, (payload) => {
+        const done = typeof payload === "object" && payload !== null && Reflect.get(payload, "success") === true;
+        end(done ? { answer: "done" } : { answer: "refused", reason: text(payload, "error") || "no reason given" });
+      });
       bus.emit(channel, { requestId, ...params });
     } catch (error) {
       end({ answer: "refused", reason: error instanceof Error ? error.message : String(error) });
