@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { assertEqual } from "./equal.ts";
 import { flatInRingLength, flatInTargets } from "./flat.ts";
+import { withHistory } from "./history.ts";
 import { replay } from "./replay.ts";
 import { type Row, table } from "./report.ts";
 import type { SoakResult } from "./soak.ts";
@@ -27,6 +28,7 @@ const PARTS: [name: string, run: () => Promise<Row[]> | Row[]][] = [
   ["speed", () => speed(plan)],
   ["ring", () => [flatInRingLength(plan)]],
   ["targets", () => flatInTargets({ ...plan, rounds: Math.min(plan.rounds, 7) })],
+  ["history", () => withHistory({ ...plan, rounds: Math.min(plan.rounds, 7) })],
   ["start", () => startUp(short ? 5 : 40)],
   ["replay", () => replay(short ? 1 : 3)],
   ["soak", async () => [await soakRow()]],

@@ -1,9 +1,11 @@
 // What each command does, from parsed arguments to an exit code. Detection is the library's.
 
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { styleText } from "node:util";
 import { packageVersion } from "../../loader.js";
 import { HELP, parseCommandLine, UsageError } from "./args.mjs";
+import { historyText, sessionsText } from "./history.mjs";
 import { reportText } from "./people.mjs";
 import { plain } from "./plain.mjs";
 import { progressBar } from "./progress.mjs";
@@ -30,6 +32,7 @@ export async function main(argv, streams) {
     const request = parseCommandLine(argv, { now: Date.now(), env: process.env });
     if (request.command === "replay") return await replay(request, streams, complain);
     if (request.command === "scan") return await scan(request, streams, complain);
+    if (request.command === "history") return await history(request, streams);
     streams.stdout.write(request.command === "help" ? HELP : `${packageVersion}\n`);
     return 0;
   } catch (error) {
@@ -108,6 +111,28 @@ async function scan({ folder, isDefault, output, config: configFile, failOnStuck
   }
   if (report.unreadable > 0) return UNREADABLE;
   return failOnStuck && report.stuckSessions > 0 ? STUCK : 0;
+}
+
+/**
+ * @param {import("./args.mjs").History} request
+ * @param {Streams} streams
+ */
+async function history({ path, filter, output, sessions }, { stdout }) {
+  const library = await import("../../index.js");
+  const report = await library.readHistory(path, filter).catch((error) => {
+    const advice = existsSync(path)
+      ? ""
+      : "; Pi begins one when it runs with the watchdog, in another folder with --agent-dir";
+    throw new Error(`${message(error)}${advice}`);
+  });
+  if (output === "json") {
+    stdout.write(`${JSON.stringify({ version: packageVersion, path, ...report }, null, 2)}\n`);
+    return 0;
+  }
+  /** @type {import("./people.mjs").Paint} */
+  const paint = (format, text) => styleText(format, text, { stream: stdout });
+  stdout.write(sessions ? sessionsText(report, paint) : historyText(report, paint));
+  return 0;
 }
 
 /** @param {{ severity: string, rule: string }} finding */

@@ -67,7 +67,11 @@ fn attempt(path: &Path, busy: Duration) -> Result<Connection, Problem> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(problem)?;
     connection.busy_timeout(busy).map_err(problem)?;
     // Before anything is written: what a newer version made is not to be touched.
-    let found = schema::version(&connection).map_err(problem)?;
+    let found = schema::version(&connection).map_err(|error| match problem(error) {
+        // The file is there; what cannot be made are the files beside it.
+        unreachable if unreachable.kind == Kind::Unreachable => Problem { kind: Kind::ReadOnly, ..unreachable },
+        other => other,
+    })?;
     if found > schema::VERSION {
         let detail = format!("schema {found}, this version knows {}", schema::VERSION);
         return Err(Problem::new(Kind::Newer, path, detail));

@@ -79,7 +79,7 @@ impl fmt::Display for Problem {
             ),
             Kind::ReadOnly => write!(
                 f,
-                "The history {path} cannot be written: it is read-only. {goes_on}; make the file and its folder writable for you, or set \"history\": false."
+                "The history {path} cannot be written: it, or its folder, is read-only. {goes_on}; make the file and its folder writable for you, or set \"history\": false."
             ),
             Kind::Locked => write!(
                 f,

@@ -177,7 +177,7 @@ impl Target {
     }
 
     pub(super) fn show_totals(&self) {
-        let Some(link) = &self.memory else { return };
+        let Some(link) = self.memory.as_ref().filter(|_| self.config.history) else { return };
         link.totals.set(&Used {
             usage: self.usage(),
             tool_calls: self.tool_calls as f64,
