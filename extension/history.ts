@@ -1,5 +1,5 @@
-// The history of this process as the extension uses it: opened with the first main session that wants one, told of what
-// ended, and what is wrong with it told once. The writing is the core's, in the background.
+// The history of this process as the extension uses it: opened with the first session that wants one, told of trees that
+// ended, and what is wrong with it told once. The writing is the core's, in the background, to the last batch before exit.
 
 import { join } from "node:path";
 import { getAgentDir } from "@earendil-works/pi-coding-agent";
@@ -10,18 +10,15 @@ import { orphanSentence } from "./orphans.ts";
 import type { Native, WatchedSession } from "./runtime.ts";
 import { tellOnce } from "./told.ts";
 
-/** Pi's end waits so long at most for the last batch; ms. */
-const LAST_BATCH = 1500;
-
 export const historyPath = (): string => join(getAgentDir(), "watchdog-supervisor", "state.db");
 
 export interface History {
-  /** Call it for a main session, also when its configuration changed. */
+  /** Also when the session's configuration changed. Children that are processes of their own write their own rows. */
   begin(session: WatchedSession): void;
   /** Says what is new and wrong. */
   check(session: WatchedSession): void;
-  /** The main session ended; `quit`: the process ends with it. */
-  end(session: WatchedSession, quit: boolean): void;
+  /** The session ended, and with it what it started in this process. */
+  end(session: WatchedSession): void;
 }
 
 export function createHistory(native: Native, guard: Guard): History {
@@ -30,16 +27,18 @@ export function createHistory(native: Native, guard: Guard): History {
   let begun: string | undefined;
 
   function tell(session: WatchedSession, state: HistoryState): void {
-    tellOnce(session.ctx, state.warnings);
+    if (session.isMain) tellOnce(session.ctx, state.warnings);
   }
 
   async function open(session: WatchedSession): Promise<void> {
+    // A child within the process of its main session finds it open.
+    if (!session.isMain && history.state().state !== "closed") return;
     const { historyMaxDays: maxDays, historyMaxMb: maxMb } = session.config;
     const state = await history.open(historyPath(), { maxDays, maxMb });
     if (begun !== session.id) return;
     tell(session, state);
     // Told once and to somebody: a program that only reads the answer of a model is nobody.
-    if (state.state !== "open" || !session.ctx.hasUI) return;
+    if (state.state !== "open" || !session.isMain || !session.ctx.hasUI) return;
     const orphans = await native.findOrphans(historyPath(), true);
     if (begun === session.id && orphans.length > 0) session.ctx.ui.notify(orphanSentence(orphans, now()), "warning");
   }
@@ -54,11 +53,10 @@ export function createHistory(native: Native, guard: Guard): History {
     check(session) {
       if (begun === session.id) tell(session, history.state());
     },
-    end(session, quit) {
+    end(session) {
       if (begun !== session.id) return;
       begun = undefined;
       history.closeTree(session.id, now());
-      if (quit) history.flush(LAST_BATCH);
     },
   };
 }

@@ -103,7 +103,7 @@ export function createLifecycle(
     if (off) showOff(session.ctx, "watchdog: off");
     if (debug && enabled) console.show();
     else console.clear();
-    if (session.isMain) history.begin(session);
+    history.begin(session);
   }
 
   /** The main session was in another process and is out of reach for good. */
@@ -176,7 +176,7 @@ export function createLifecycle(
   }
 
   /** `status`: absent when the session goes on in a new instance of the extension. */
-  function close(status?: "completed" | "stopped", quit = false): void {
+  function close(status?: "completed" | "stopped"): void {
     ended = true;
     ticker.set(0);
     working = false;
@@ -191,7 +191,7 @@ export function createLifecycle(
     leave(status);
     leave = () => {};
     session.close(status);
-    if (status !== undefined) history.end(session, quit);
+    if (status !== undefined) history.end(session);
     watch = null;
     runtime.session = null;
   }
@@ -199,8 +199,7 @@ export function createLifecycle(
   return {
     start: async (event, ctx) => void (await guard.runAsync("session_start", () => start(event, ctx))),
     // After a reload a new instance goes on with the session.
-    close: (reason) =>
-      guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed", reason === "quit")),
+    close: (reason) => guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
     current: () => watch,
   };
 }

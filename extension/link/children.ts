@@ -163,7 +163,8 @@ export class Children {
     const type = line(frame.agentType, NAME_CHARS);
     const parentId = this.#parent(id, frame.parent);
     const handle = this.#target(id, at, { name, agentType: type, kind: targetKind(frame.kind), parentId });
-    store.update(handle, { status: liveStatus(frame.status) });
+    const { pid } = connection;
+    store.update(handle, { status: liveStatus(frame.status), ...(pid > 0 ? { pid } : {}) });
     const taken = store.attachRemote(handle, connection.run, at);
     const live: LiveSession = {
       id,

@@ -63,13 +63,16 @@ pub fn apply(connection: &Connection, row: &Row, host: &Host) -> rusqlite::Resul
             run_goes_on(connection, known, owner)
         }
         Row::Moved { session, from, to } => {
-            let parameters = params![session, from.pid, from.start, to.pid, to.start];
+            // The process itself may have written its row already, and knows better.
             connection
                 .prepare_cached(
-                    "UPDATE OR REPLACE runs SET pid = ?4, process_start = ?5
+                    "UPDATE OR IGNORE runs SET pid = ?4, process_start = ?5
                      WHERE session_id = ?1 AND pid = ?2 AND process_start = ?3",
                 )?
-                .execute(parameters)?;
+                .execute(params![session, from.pid, from.start, to.pid, to.start])?;
+            connection
+                .prepare_cached("DELETE FROM runs WHERE session_id = ?1 AND pid = ?2 AND process_start = ?3")?
+                .execute(params![session, from.pid, from.start])?;
             Ok(())
         }
         Row::Ended { known, owner, at } => {
@@ -156,14 +159,16 @@ fn run(connection: &Connection, known: &Known, owner: &Process, host: &Host) -> 
     Ok(())
 }
 
-/// The end of a run that was told stands.
+/// The end of a run that was told stands, unless the process that runs it says otherwise: a main session that is gone
+/// says of its children that they ended, and one may go on alone.
 fn run_goes_on(connection: &Connection, known: &Known, owner: &Process) -> rusqlite::Result<()> {
+    let knows_better = known.pid.is_none() && !known.ended;
     connection
         .prepare_cached(
-            "UPDATE runs SET status = ?4, last_at = max(last_at, ?5)
-             WHERE session_id = ?1 AND pid = ?2 AND process_start = ?3 AND ended_at IS NULL",
+            "UPDATE runs SET status = ?4, last_at = max(last_at, ?5), ended_at = CASE WHEN ?6 THEN NULL ELSE ended_at END
+             WHERE session_id = ?1 AND pid = ?2 AND process_start = ?3 AND (?6 OR ended_at IS NULL)",
         )?
-        .execute(params![known.id, owner.pid, owner.start, known.status, millis(known.last_active_at)])?;
+        .execute(params![known.id, owner.pid, owner.start, known.status, millis(known.last_active_at), knows_better])?;
     Ok(())
 }
 

@@ -52,6 +52,7 @@ pub struct Known {
     pub status: String,
     pub started_at: f64,
     pub last_active_at: f64,
+    pub ended: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -86,6 +87,7 @@ impl Known {
             status: info.status.clone().unwrap_or_else(|| "running".to_owned()),
             started_at: target.started_at,
             last_active_at: target.last_active_at,
+            ended: target.ended_at.is_some(),
         }
     }
 }

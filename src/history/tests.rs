@@ -501,3 +501,58 @@ fn a_child_process_that_outlives_its_main_session_is_told_with_it() {
     child.wait().unwrap();
     assert_eq!(orphans::close(&path, &here(), None).unwrap(), 1);
 }
+
+#[test]
+fn a_child_process_and_its_main_session_write_one_row_and_what_it_used_counts_once() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let (mut store, writer) = writing(&path);
+    let info = Info { root_id: Some("main".into()), ..Info::default() };
+    let handle = store.open("kid", 1.0, info, Arc::new(Config::default()));
+    spend(&mut store, handle, 0.5);
+    assert!(writer.flush(LONG));
+    let runs = || -> Vec<(u32, Option<i64>, f64)> {
+        let connection = Connection::open(&path).unwrap();
+        let mut statement = connection.prepare("SELECT pid, ended_at, usd FROM runs").unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(runs(), [(std::process::id(), None, 0.5)]);
+    // Which process runs it is learned later, when that process has written its own row.
+    let connection = Connection::open(&path).unwrap();
+    let start = super::owner::Process::of(child.id()).start;
+    connection
+        .execute(
+            "INSERT INTO runs SELECT session_id, ?1, ?2, host, boot, started_at, last_at, ended_at, status, 0, 0, 0, 0, 0, 0,
+               0.75, NULL FROM runs",
+            rusqlite::params![child.id(), start],
+        )
+        .unwrap();
+    store.get_mut(handle).unwrap().update(Info { pid: Some(child.id()), ..Info::default() });
+    assert!(writer.flush(LONG));
+    assert_eq!(runs(), [(child.id(), None, 0.75)]);
+    store.end(handle, 9.0, "stopped");
+    assert!(writer.close(LONG));
+    assert_eq!(runs(), [(child.id(), Some(9), 0.75)]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_session_that_goes_on_after_its_tree_was_closed_is_open_again() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let (mut store, writer) = writing(&path);
+    let handle = opened(&mut store, "s");
+    writer.close_tree("s", 5.0);
+    assert!(writer.flush(LONG));
+    assert_eq!(all(&path).sessions[0].ended_at, Some(5));
+    store.get_mut(handle).unwrap().update(Info { status: Some("running".into()), ..Info::default() });
+    assert!(writer.flush(LONG));
+    assert_eq!(all(&path).sessions[0].ended_at, None);
+    store.end(handle, 9.0, "completed");
+    store.get_mut(handle).unwrap().update(Info { status: Some("running".into()), ..Info::default() });
+    assert!(writer.close(LONG));
+    assert_eq!(all(&path).sessions[0].ended_at, Some(9), "an end of its own stands");
+}

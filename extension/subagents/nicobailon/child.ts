@@ -273,6 +273,7 @@ export class Child {
       agentType,
       link: this.link,
       backend: PACKAGE,
+      ...(this.pid === undefined ? {} : { pid: this.pid }),
       ...(this.#visibility === undefined ? {} : { visibility: this.#visibility }),
     };
   }
