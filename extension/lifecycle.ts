@@ -149,6 +149,7 @@ export function createLifecycle(
           session.breaker.writing = now;
         },
         person: () => session.breaker.answered(),
+        counted: (toolCallId, details) => connection?.counted?.(toolCallId, details),
       }),
       tools: new ToolObserver(sink, turns),
       run: new RunObserver(sink),

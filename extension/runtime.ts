@@ -2,7 +2,7 @@
 // and index.ts wires them.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigSource, ConfigWarning, Notice, WatchdogConfig } from "../index.js";
+import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
 import type { ToldIntervention } from "./interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
@@ -75,6 +75,8 @@ export interface Delivering {
 export interface BackendConnection {
   /** Called within the child's `session_start` too, in its async context. */
   child(sessionId: string): ChildLink | undefined;
+  /** What of the usage in a tool's result is in targets of its agents; absent or undefined: nothing. */
+  counted?(toolCallId: string, details: unknown): TargetUsage | undefined;
   /** Nothing when there is nothing to say. */
   report(): PackageReport[];
   /** The configuration of the main session changed. */

@@ -6,6 +6,7 @@ import type {
   MessageStartEvent,
   MessageUpdateEvent,
 } from "@earendil-works/pi-coding-agent";
+import type { TargetUsage } from "../../index.js";
 import { now } from "../clock.ts";
 import { assistantText, textOf } from "../content.ts";
 import { takeSteer } from "../root.ts";
@@ -18,6 +19,9 @@ const MAX_PENDING = 16;
 
 type Message = MessageEndEvent["message"];
 type Assistant = Extract<Message, { role: "assistant" }>;
+/** What is taken of a message's usage. */
+type Used = Pick<Assistant["usage"], "input" | "output" | "cacheRead" | "cacheWrite"> & { cost: { total: number } };
+type ToolResult = Extract<Message, { role: "toolResult" }>;
 
 export interface MessageHooks {
   /** What the agent answered. */
@@ -26,6 +30,8 @@ export interface MessageHooks {
   writing(now: boolean): void;
   /** A person spoke. */
   person(): void;
+  /** What of the usage in a tool's result is counted already, for the agents that it was made by. */
+  counted?(toolCallId: string, details: unknown): TargetUsage | undefined;
 }
 
 export class MessageObserver {
@@ -74,9 +80,15 @@ export class MessageObserver {
         break;
       case "toolResult":
         // The result itself was observed as the call ended; the message also carries the usage of nested calls.
-        this.#sink.signal(this.#usage(message.usage));
+        this.#nested(message);
         break;
     }
+  }
+
+  #nested({ toolCallId, details, usage }: ToolResult): void {
+    if (usage === undefined) return;
+    const counted = this.#hooks.counted?.(toolCallId, details);
+    this.#sink.signal(this.#usage(counted === undefined ? usage : rest(usage, counted)));
   }
 
   #begin(): void {
@@ -119,11 +131,22 @@ export class MessageObserver {
     this.#sink.signal(bits | this.#usage(message.usage));
   }
 
-  #usage(usage: Assistant["usage"] | undefined): number {
+  #usage(usage: Used | undefined): number {
     if (usage === undefined) return 0;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
     if (input + output + cacheRead + cacheWrite === 0) return 0;
     const { store, handle } = this.#sink;
     return store.observeUsage(handle, now(), input, output, cacheRead, cacheWrite, usage.cost?.total ?? 0);
   }
+}
+
+function rest({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cost }: Used, counted: TargetUsage): Used {
+  const left = (whole: number, part: number): number => Math.max(0, whole - part);
+  return {
+    input: left(input, counted.input),
+    output: left(output, counted.output),
+    cacheRead: left(cacheRead, counted.cacheRead),
+    cacheWrite: left(cacheWrite, counted.cacheWrite),
+    cost: { total: left(cost?.total ?? 0, counted.usd) },
+  };
 }

@@ -53,6 +53,13 @@ export function connectBackends(runtime: Runtime): BackendConnection {
       const links = connections.flatMap((connection) => connection.child(sessionId) ?? []);
       return links.find(({ link }) => link === "exact") ?? links.find(({ parentId }) => parentId) ?? links[0];
     },
+    counted: (toolCallId, details) => {
+      for (const connection of connections) {
+        const usage = connection.counted?.(toolCallId, details);
+        if (usage) return usage;
+      }
+      return undefined;
+    },
     report: () => connections.flatMap((connection) => connection.report()),
     refresh: () => {
       for (const connection of connections) connection.refresh?.();

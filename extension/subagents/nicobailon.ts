@@ -2,6 +2,7 @@
 // see is read in nicobailon/run.ts (background) and nicobailon/foreground.ts; nicobailon/child.ts writes the targets.
 
 import { VERSION } from "@earendil-works/pi-coding-agent";
+import type { TargetUsage } from "../../index.js";
 import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
@@ -18,6 +19,7 @@ import {
   type Nested,
   PACKAGE,
   readForeground,
+  readParts,
   readSpent,
   readStarted,
   type Started,
@@ -318,6 +320,18 @@ export function connectNicobailon(host: Host): BackendConnection {
     };
   }
 
+  /** A result's usage is made of that of agents, each of which has it in a target of its own. */
+  function counted(_toolCallId: string, details: unknown): TargetUsage | undefined {
+    if (!seen) return undefined;
+    const sum: TargetUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, usd: 0 };
+    for (const { runId, index, spent } of readParts(details)) {
+      const known = children().find(({ origin }) => origin.runId === runId && origin.index === index);
+      if (known?.counts !== true) continue;
+      for (const part of Object.keys(sum) as (keyof TargetUsage)[]) sum[part] += spent[part];
+    }
+    return sum;
+  }
+
   function report(): PackageReport[] {
     if (!seen) return [{ package: PACKAGE, state: "absent" }];
     if (strange) {
@@ -343,7 +357,7 @@ export function connectNicobailon(host: Host): BackendConnection {
   }
 
   void ping();
-  return { child, report, dispose };
+  return { child, counted, report, dispose };
 }
 
 const NOT_EXACT = "the agent's session is not known beyond doubt: its session file does not tell it yet";

@@ -85,3 +85,22 @@ test("turns go on from where the session's entries end", () => {
   assert.equal(turns.current, 2);
   assert.equal(turns.next(), 3);
 });
+
+test("of a tool's usage only what its agents have not counted is the caller's", () => {
+  const sink = recorder();
+  const used = { input: 5, output: 1, cacheRead: 2, cacheWrite: 1, usd: 0.25 };
+  const messages = new MessageObserver(sink, "s", new Turns([]), {
+    answered: () => {},
+    writing: () => {},
+    person: () => {},
+    counted: (id, details) => (id === "c1" && details === "d" ? used : undefined),
+  });
+  const end = (toolCallId: string) =>
+    messages.end(event({ message: { role: "toolResult", toolCallId, details: "d", usage: usage(7, 1) } }));
+  end("c1");
+  end("c2");
+  assert.deepEqual(sink.calls, [
+    ["observeUsage", 2, 0, 0, 2, 0.75],
+    ["observeUsage", 7, 1, 2, 3, 1],
+  ]);
+});

@@ -91,6 +91,11 @@ export class Child {
     return !this.#reported;
   }
 
+  /** It has a target, which has what it used. */
+  get counts(): boolean {
+    return this.#handle !== undefined;
+  }
+
   get parentId(): string {
     return this.origin.parent?.sessionId ?? this.#host.session.id;
   }

@@ -2,6 +2,7 @@
 // checked here and nowhere else. Reads no file, holds no state.
 
 import { isAbsolute } from "node:path";
+import type { TargetUsage } from "../../../index.js";
 import type { SubagentRecord } from "../backend.ts";
 
 export const PACKAGE = "pi-subagents";
@@ -174,12 +175,28 @@ export function addressee(steering: unknown, index: number): { state: string; re
   return { state: text(target?.state), reason: text(target?.reason, REASON_CHARS) };
 }
 
-export interface Spent {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  usd: number;
+export type Spent = TargetUsage;
+
+/** What the details of a tool's result say that agents used: one that ran in the call, or was waited for in it. */
+export interface Part {
+  runId: string;
+  index: number;
+  spent: Spent;
+}
+
+/** The package adds up the same numbers for the usage of the result. */
+export function readParts(details: unknown): Part[] {
+  const from = fields(details);
+  const part = (runId: string, entry: unknown, index: number): Part => {
+    const { usage, index: own } = fields(entry) ?? {};
+    return { runId, index: number(own) ?? index, spent: readSpent(usage) };
+  };
+  const shown = list(from?.results).map((entry, index) => part(text(from?.runId), entry, index));
+  const waited = list(from?.completions).flatMap((completion) => {
+    const { runId, results } = fields(completion) ?? {};
+    return list(results).map((entry, index) => part(text(runId), entry, index));
+  });
+  return [...shown, ...waited];
 }
 
 /** An agent of a foreground run, in the details of the tool call that it runs in. */
