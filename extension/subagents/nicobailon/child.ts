@@ -15,8 +15,10 @@ import { hasEnded, PACKAGE, type Spent, type Status } from "./wire.ts";
 
 /** How long an instance of the extension in the agent's process may take to report, ms, once its session is known. */
 const LINK_GRACE = 1500;
-/** How long an agent is not shown when nothing tells its session, ms. */
-const NAMELESS_GRACE = 20_000;
+/** How long an agent is not shown when its session is not known, ms: where nothing names its file, and where that is
+ * not there yet, because Pi writes it with the first answer. */
+const NAMELESS_GRACE = 2000;
+const UNWRITTEN_GRACE = 15_000;
 /** Messages that are kept until the target is there; the oldest go first. */
 const MAX_WAITING = 500;
 const NAME_CHARS = 80;
@@ -57,6 +59,9 @@ export class Child {
   #feed: Feed | undefined;
   /** An instance of the extension reports for the session: nothing is fed, or it would count twice. */
   #reported = false;
+  /** The target was opened under the run's id, for want of the session's. */
+  #keyless = false;
+  /** For a target that is not there yet, or perhaps not to stay. */
   #waiting: Waiting[] = [];
   /** Messages that could not be kept, lines that could not be read. */
   #lost = 0;
@@ -110,15 +115,12 @@ export class Child {
   /** A finished message of the session; `key` tells it from every other. */
   message(message: unknown, key: string, at: number): void {
     if (this.#reported) return;
-    if (this.#feed !== undefined) {
-      this.#feed.message(message, key, at);
-      return;
-    }
+    this.#feed?.message(message, key, at);
+    if (this.#feed !== undefined && !this.#provisional) return;
     this.#waiting.push({ message, key, at });
-    if (this.#waiting.length > MAX_WAITING) {
-      this.#waiting.shift();
-      this.#lost += 1;
-    }
+    if (this.#waiting.length <= MAX_WAITING) return;
+    this.#waiting.shift();
+    this.#lost += 1;
   }
 
   /** The agent rests. */
@@ -216,10 +218,22 @@ export class Child {
     if (id === undefined || id === this.#host.session.id) return;
     this.#sessionId = id;
     this.#identifiedAt = this.#host.now();
-    // The target may have been opened without it.
+    // A target that was opened without it gives way to the session's own while it has hardly begun; later it is known
+    // by it.
     if (this.#handle === undefined) return;
+    if (this.#provisional) {
+      this.#store.discard(this.#handle);
+      this.#handle = undefined;
+      this.#feed = undefined;
+      return;
+    }
     this.#store.alias(this.#handle, id);
     this.#store.update(this.#handle, { link: "exact" });
+  }
+
+  /** The target has no session yet, and nobody was told anything of it. */
+  get #provisional(): boolean {
+    return this.#handle !== undefined && this.#keyless && !this.ended && (this.#feed?.turns ?? 0) <= 1;
   }
 
   #live(): boolean {
@@ -234,20 +248,22 @@ export class Child {
     const now = this.#host.now();
     if (!ended && this.status === "queued") return;
     if (this.#sessionId === undefined) {
-      if (!ended && now - this.startedAt < NAMELESS_GRACE) return;
+      const grace = this.sessionFile === undefined && this.#waiting.length > 0 ? NAMELESS_GRACE : UNWRITTEN_GRACE;
+      if (!ended && now - this.startedAt < grace) return;
     } else if (!ended && reports() && now - this.#identifiedAt < LINK_GRACE) return;
     const { config } = this.#host.session;
     if (!config.enabled) return;
     const handle = this.#store.open(this.#sessionId ?? this.agentId, this.startedAt, this.#info(), config);
     this.#handle = handle;
-    if (this.#sessionId !== undefined) this.#store.alias(handle, this.agentId);
+    this.#keyless = this.#sessionId === undefined;
+    if (!this.#keyless) this.#store.alias(handle, this.agentId);
     const { usage } = this.#store.target(handle) ?? {};
     if (usage !== undefined) this.#before = { ...usage };
     this.#store.note(handle, this.startedAt, "subagent_started", oneLine(`${this.origin.agent}: run ${this.agentId}`));
     const steered = (text: string): boolean => this.#sessionId !== undefined && takeSteer(this.#sessionId, text);
     this.#feed = new Feed(fedSink(this.#host, handle), { now: this.#host.now, steered });
     for (const { message, key, at } of this.#waiting) this.#feed.message(message, key, at);
-    this.#waiting = [];
+    if (!this.#keyless) this.#waiting = [];
   }
 
   /** Its own instance of the extension observes the session: only what that cannot know is added to its target. */

@@ -2,6 +2,7 @@
 // symbolic link, never more than asked for. Knows nothing of what is in them.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
+import { LineReader } from "../lines.ts";
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const HEADER_BYTES = 16 * 1024;
@@ -71,62 +72,43 @@ export function sessionIdOf(path: string): string | undefined {
 /** Whole lines of a file that grows. One that was cut or replaced is read from its beginning again. */
 export class Tail {
   readonly #path: string;
-  readonly #maxLine: number;
+  readonly #reader: LineReader;
   #inode: number | undefined;
   #offset = 0;
-  #rest: Buffer = Buffer.alloc(0);
-  /** In a line that is too long: what follows of it is passed over. */
-  #skipping = false;
-  #lost = 0;
+  #behind = false;
 
   constructor(path: string, maxLine: number) {
     this.#path = path;
-    this.#maxLine = maxLine;
+    this.#reader = new LineReader(maxLine);
   }
 
   /** Lines that were too long. */
-  get lost(): number {
-    return this.#lost;
+  get skipped(): number {
+    return this.#reader.skipped;
+  }
+
+  /** There was more than the last call read. */
+  get behind(): boolean {
+    return this.#behind;
   }
 
   /** Lines that became whole since the last call, out of at most so many further bytes. */
   read(maxBytes: number): string[] {
+    this.#behind = false;
     const more = withFile(this.#path, (fd, stats) => {
       if (stats.ino !== this.#inode || stats.size < this.#offset) this.#restart(stats.ino);
       const length = Math.min(maxBytes, stats.size - this.#offset);
+      this.#behind = stats.size - this.#offset > length;
       return length > 0 ? bytes(fd, this.#offset, length) : undefined;
     });
     if (more === undefined) return [];
     this.#offset += more.length;
-    return this.#lines(more);
+    return this.#reader.take(more);
   }
 
   #restart(inode: number): void {
     this.#inode = inode;
     this.#offset = 0;
-    this.#rest = Buffer.alloc(0);
-    this.#skipping = false;
-  }
-
-  #lines(more: Buffer): string[] {
-    const lines: string[] = [];
-    let from = 0;
-    for (let end = more.indexOf(0x0a); end >= 0; end = more.indexOf(0x0a, from)) {
-      const part = more.subarray(from, end);
-      from = end + 1;
-      if (this.#skipping) this.#skipping = false;
-      else if (this.#rest.length + part.length > this.#maxLine) this.#lost += 1;
-      else lines.push((this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part])).toString("utf8"));
-      this.#rest = Buffer.alloc(0);
-    }
-    const rest = more.subarray(from);
-    if (this.#skipping) return lines;
-    if (this.#rest.length + rest.length <= this.#maxLine) this.#rest = Buffer.concat([this.#rest, rest]);
-    else {
-      this.#rest = Buffer.alloc(0);
-      this.#skipping = true;
-      this.#lost += 1;
-    }
-    return lines;
+    this.#reader.reset();
   }
 }

@@ -113,13 +113,13 @@ export class ForegroundCall {
   }
 
   #drain(follower: Follower): void {
-    for (let read = 0; read < DRAIN_BYTES && this.#read(follower); read += READ_BYTES);
+    for (let read = 0; this.#read(follower) && read < DRAIN_BYTES; read += READ_BYTES);
   }
 
   #read(follower: Follower): boolean {
     const lines = follower.transcript?.read(READ_BYTES) ?? [];
     for (const line of lines) this.#line(follower, line);
-    return lines.length > 0;
+    return follower.transcript?.behind === true;
   }
 
   #line(follower: Follower, line: string): void {

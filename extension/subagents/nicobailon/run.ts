@@ -165,22 +165,22 @@ export class BackgroundRun {
   }
 
   #drain(): void {
-    for (let read = 0; read < DRAIN_BYTES && this.#readEvents(READ_BYTES); read += READ_BYTES);
+    for (let read = 0; this.#readEvents(READ_BYTES) && read < DRAIN_BYTES; read += READ_BYTES);
   }
 
-  /** False when there was nothing more. */
+  /** Whether there is more. */
   #readEvents(bytes: number): boolean {
     const lines = this.#events.read(bytes);
     for (const line of lines) this.#line(line);
-    if (this.#events.lost > this.#lost) {
-      for (const child of this.children) if (!child.ended) child.lose(this.#events.lost - this.#lost);
-      this.#lost = this.#events.lost;
+    if (this.#events.skipped > this.#lost) {
+      for (const child of this.children) if (!child.ended) child.lose(this.#events.skipped - this.#lost);
+      this.#lost = this.#events.skipped;
     }
-    return lines.length > 0;
+    return this.#events.behind;
   }
 
   #line(line: string): void {
-    if (line.length === 0 || IDLE_TALK.test(line)) return;
+    if (IDLE_TALK.test(line)) return;
     let event: Record<string, unknown> | undefined;
     try {
       event = fields(JSON.parse(line));
