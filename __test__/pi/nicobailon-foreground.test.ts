@@ -32,7 +32,7 @@ async function totals(family: Nicobailon) {
   return { input: sum("input"), cacheRead: sum("cacheRead"), usd: sum("usd") };
 }
 
-test("of two agents of one call the looping one is named while the call runs, and the other completes", async (t) => {
+test("of two agents at once the looping one is named while their call runs, and the other completes", async (t) => {
   const gates = new Gates();
   const family = await open(t, {
     children: {
@@ -44,12 +44,14 @@ test("of two agents of one call the looping one is named while the call runs, an
       b: looping(6),
     },
   });
-  const call = await family.begin("subagent", { tasks: [family.task("a"), family.task("b")], async: false });
+  const id = await family.begin("subagent", family.together("a", "b"));
+  // The message itself comes after the call, which is still open.
+  await family.notified("TASK b");
+  gates.open("a");
+  const { text, isError } = await family.end(id);
+  assert.equal(isError, false, text);
   const alert = await family.alert("TASK b");
   assert.ok(alert.includes(GREP), alert);
-  gates.open("a");
-  const { text, isError } = await family.end(call);
-  assert.equal(isError, false, text);
 
   const targets = await family.targets();
   for (const [child, calls] of [
@@ -63,6 +65,7 @@ test("of two agents of one call the looping one is named while the call runs, an
     assert.equal(rescues(family.requestsOf(child).at(-1)), 0);
   }
   assert.equal(targets.get(family.nameOf("a")).usage.cacheRead, 1000);
+  assert.equal(targets.get("main").usage.cacheRead, 0, "what its agents used is not the main agent's as well");
   assert.ok(
     family.alerts().every((told) => told.includes("TASK b")),
     "no other is named",
@@ -103,7 +106,7 @@ for (const [what, args, call] of [
       },
     });
     const id = await family.begin("subagent", { ...family.task("a"), async: false, ...call });
-    if (args.length > 0) await family.alert("TASK a");
+    if (args.length > 0) await family.notified("TASK a");
     gates.open("a");
     await family.end(id);
     const found = (await family.targets()).get(family.nameOf("a"));

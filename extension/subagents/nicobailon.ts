@@ -298,8 +298,7 @@ export function connectNicobailon(host: Host): BackendConnection {
 
   /** An interrupt is for a whole foreground run. */
   function alone({ origin }: Child): boolean {
-    const call = [...calls.values()].find(({ runId }) => runId === origin.runId);
-    return call !== undefined && call.children.length === 1;
+    return children().filter((other) => !other.ended && other.origin.runId === origin.runId).length === 1;
   }
 
   /** A foreground agent that loads the extension asks whose child it is. */

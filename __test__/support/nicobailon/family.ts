@@ -84,6 +84,12 @@ export class Nicobailon extends Puppet {
     return this.said("subagent:async-started", id);
   }
 
+  /** Arguments of a call that runs several agents at once, in the foreground. */
+  together(...names: string[]): Record<string, unknown> {
+    const agents = names.map((name) => ({ key: name, ...this.task(name), async: false }));
+    return { workflowScript: `return runs.all(${JSON.stringify(agents)})`, async: false };
+  }
+
   /** The payload of a channel for a run, past or coming. */
   async said(channel: string, runId: string, from = 0): Promise<Said> {
     const { message } = await this.pi.waitFor(

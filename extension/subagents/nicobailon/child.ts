@@ -42,7 +42,6 @@ export interface Origin {
 export class Child {
   readonly origin: Origin;
   readonly agentId: string;
-  name: string;
   status: Status = "queued";
   pid: number | undefined;
   /** Names it in requests to stop it alone; `""` in a run of one. */
@@ -51,6 +50,7 @@ export class Child {
   readonly startedAt: number;
   endedAt: number | undefined;
 
+  #name: string;
   readonly #host: Host;
   readonly #store: WatchdogStore;
   #sessionId: string | undefined;
@@ -73,9 +73,19 @@ export class Child {
     this.#host = host;
     this.#store = host.store;
     this.origin = origin;
-    this.name = name;
+    this.#name = name;
     this.agentId = origin.index === 0 ? origin.runId : `${origin.runId}:${origin.index}`;
     this.startedAt = host.now();
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  set name(name: string) {
+    if (name === this.#name || name === "") return;
+    this.#name = name;
+    if (this.#handle !== undefined) this.#store.update(this.#handle, { name: this.#info().name ?? name });
   }
 
   get sessionId(): string | undefined {

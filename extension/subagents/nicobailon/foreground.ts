@@ -6,11 +6,26 @@ import { basename, dirname, join } from "node:path";
 import type { Host } from "../connection.ts";
 import { Child } from "./child.ts";
 import { Tail } from "./files.ts";
-import { type Fields, type ForegroundRun, fields, hasEnded, type Nested, type Shown, text } from "./wire.ts";
+import {
+  type Fields,
+  type ForegroundRun,
+  fields,
+  hasEnded,
+  type Named,
+  type Nested,
+  readSpent,
+  type Shown,
+  text,
+} from "./wire.ts";
+import { Discovery, type Found } from "./workflow.ts";
 
 const LINE_BYTES = 4 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 const DRAIN_BYTES = 64 * 1024 * 1024;
+/** What the package puts before an agent's task. */
+const TASK = /^Task: /;
+/** How a name ends that was cut. */
+const CUT = /(?:…|\.\.\.)$/;
 
 interface Follower {
   child: Child;
@@ -25,16 +40,12 @@ interface Follower {
 
 export class ForegroundCall {
   readonly #host: Host;
-  readonly #followers = new Map<number, Follower>();
-  #runId = "";
+  readonly #followers = new Map<string, Follower>();
+  #discovery: Discovery | undefined;
   over = false;
 
   constructor(host: Host) {
     this.#host = host;
-  }
-
-  get runId(): string {
-    return this.#runId;
   }
 
   get children(): Child[] {
@@ -43,22 +54,18 @@ export class ForegroundCall {
 
   /** The call shows how far it is, or has ended. Returns the runs that its agents started. */
   show(run: ForegroundRun, ended: boolean): Nested[] {
-    this.#runId = run.runId;
+    if (run.named !== undefined) this.#discovery ??= new Discovery(this.#host);
     for (const shown of run.agents) this.#show(shown);
     this.look();
-    for (const follower of this.#followers.values()) {
-      const { child, shown } = follower;
-      if (child.ended || !hasEnded(shown.status)) continue;
-      this.#drain(follower);
-      if (follower.transcript === undefined || follower.truncated) child.used(shown.spent);
-      child.end(shown.status, shown.error || `the package says ${shown.status}`);
-    }
+    for (const named of run.named ?? []) this.#name(named);
+    for (const follower of this.#followers.values()) this.#settle(follower);
     if (ended) this.over = this.children.every((child) => child.ended);
     return run.agents.flatMap(({ nested }) => nested);
   }
 
   /** Reads on. */
   look(): void {
+    for (const found of this.#discovery?.look() ?? []) this.#show(stub(found));
     for (const follower of this.#followers.values()) {
       if (follower.child.ended) continue;
       follower.child.look();
@@ -77,10 +84,11 @@ export class ForegroundCall {
   }
 
   #show(shown: Shown): void {
-    const follower = this.#followers.get(shown.index) ?? this.#follow(shown);
+    const key = `${shown.runId} ${shown.index}`;
+    const follower = this.#followers.get(key) ?? this.#follow(key, shown);
     follower.shown = shown;
     const { child } = follower;
-    child.name = shown.name;
+    if (shown.name !== shown.agent) child.name = shown.name;
     child.sessionFile = shown.sessionFile ?? child.sessionFile;
     if (!child.ended && !hasEnded(shown.status)) child.status = shown.status;
     if (follower.transcript === undefined && shown.transcript !== undefined)
@@ -88,15 +96,36 @@ export class ForegroundCall {
     if (follower.transcript === undefined) this.#summary(follower);
   }
 
-  #follow(shown: Shown): Follower {
-    const origin = { runId: this.#runId, index: shown.index, agent: shown.agent, foreground: true };
-    const child = new Child(this.#host, origin, shown.name);
+  #follow(key: string, shown: Shown): Follower {
+    const { runId, index, agent, name } = shown;
+    const child = new Child(this.#host, { runId, index, agent, foreground: true }, name);
     // Told only at the end; until then it is where the package puts it unless it is configured otherwise. The run's id
     // is in the path, so what is found there is this run's.
-    child.sessionFile = usualSessionFile(this.#host, this.#runId, shown.index);
+    child.sessionFile = usualSessionFile(this.#host, runId, index);
     const follower = { child, transcript: undefined, toldAt: 0, shown, truncated: false, lines: 0 };
-    this.#followers.set(shown.index, follower);
+    this.#followers.set(key, follower);
     return follower;
+  }
+
+  /** In a workflow an agent's state is told by its name, until its run is. */
+  #name({ runId, name, status }: Named): void {
+    const all = [...this.#followers.values()];
+    const short = name.replace(CUT, "");
+    const same = all.filter(({ child }) =>
+      runId === ""
+        ? short !== "" && (child.name === name || child.name.startsWith(short))
+        : child.origin.runId === runId,
+    );
+    const [only] = same;
+    if (only !== undefined && same.length === 1) only.shown = { ...only.shown, status };
+  }
+
+  #settle(follower: Follower): void {
+    const { child, shown } = follower;
+    if (child.ended || !hasEnded(shown.status)) return;
+    this.#drain(follower);
+    if (follower.transcript === undefined || follower.truncated) child.used(shown.spent);
+    child.end(shown.status, shown.error || `the package says ${shown.status}`);
   }
 
   /** Without a transcript: that tools were called, and what all of it has cost so far. */
@@ -116,6 +145,7 @@ export class ForegroundCall {
     for (let read = 0; this.#read(follower) && read < DRAIN_BYTES; read += READ_BYTES);
   }
 
+  /** Whether there is more. */
   #read(follower: Follower): boolean {
     const lines = follower.transcript?.read(READ_BYTES) ?? [];
     for (const line of lines) this.#line(follower, line);
@@ -130,14 +160,33 @@ export class ForegroundCall {
     } catch {
       return;
     }
-    if (record === undefined || record.runId !== this.#runId) return;
+    const { child } = follower;
+    const { runId, agent } = child.origin;
+    if (record === undefined || record.runId !== runId) return;
     if (record.recordType === "truncated") follower.truncated = true;
     // The first prompt is written down once more, as a message, when the session has it.
     if (record.recordType !== "message" || record.sourceEventType === "initial_prompt") return;
+    const said = text(record.text);
+    if (record.role === "user" && child.name === agent && TASK.test(said))
+      child.name = `${agent}: ${said.replace(TASK, "").replace(/\s+/g, " ").trim()}`;
     const at = typeof record.ts === "number" ? record.ts : Number.NaN;
-    follower.child.message(record.message, `${this.#runId} ${follower.lines} ${text(record.timestamp)}`, at);
+    child.message(record.message, `${runId} ${follower.lines} ${text(record.timestamp)}`, at);
   }
 }
+
+/** What is known of an agent that was found, not told. */
+const stub = ({ runId, index, agent, transcript }: Found): Shown => ({
+  runId,
+  index,
+  agent,
+  name: agent,
+  status: "running",
+  transcript,
+  spent: readSpent(undefined),
+  tools: [],
+  error: "",
+  nested: [],
+});
 
 function usualSessionFile(host: Host, runId: string, index: number): string | undefined {
   const file = host.session.ctx.sessionManager.getSessionFile();

@@ -123,7 +123,7 @@ export class BackgroundRun {
     this.#latest = latest;
     for (const step of latest.steps) {
       const child = this.#child(step.index, step.agent, step.name);
-      child.name = step.name || child.name;
+      child.name = step.name;
       child.childId = step.childId;
       child.sessionFile = step.sessionFile ?? child.sessionFile;
       child.pid = latest.pid ?? child.pid;

@@ -1,7 +1,7 @@
 // What pi-subagents says, on the bus, in its files and in the details of its tool, read with distrust: every field is
 // checked here and nowhere else. Reads no file, holds no state.
 
-import { isAbsolute } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import type { TargetUsage } from "../../../index.js";
 import type { SubagentRecord } from "../backend.ts";
 
@@ -186,13 +186,13 @@ export interface Part {
 
 /** The package adds up the same numbers for the usage of the result. */
 export function readParts(details: unknown): Part[] {
-  const from = fields(details);
+  const from = fields(details) ?? {};
   const part = (runId: string, entry: unknown, index: number): Part => {
     const { usage, index: own } = fields(entry) ?? {};
     return { runId, index: number(own) ?? index, spent: readSpent(usage) };
   };
-  const shown = list(from?.results).map((entry, index) => part(text(from?.runId), entry, index));
-  const waited = list(from?.completions).flatMap((completion) => {
+  const shown = list(from.results).map((entry, index) => part(runIdOf(fields(entry) ?? {}, from), entry, index));
+  const waited = list(from.completions).flatMap((completion) => {
     const { runId, results } = fields(completion) ?? {};
     return list(results).map((entry, index) => part(text(runId), entry, index));
   });
@@ -201,6 +201,8 @@ export function readParts(details: unknown): Part[] {
 
 /** An agent of a foreground run, in the details of the tool call that it runs in. */
 export interface Shown {
+  /** In a workflow each agent has a run of its own. */
+  runId: string;
   index: number;
   agent: string;
   name: string;
@@ -214,30 +216,57 @@ export interface Shown {
   nested: Nested[];
 }
 
-export interface ForegroundRun {
+/** An agent of a workflow that runs: who it is may be told only at the end. */
+export interface Named {
   runId: string;
+  name: string;
+  status: Status;
+}
+
+export interface ForegroundRun {
   agents: Shown[];
+  /** Set for a workflow. */
+  named?: Named[];
 }
 
 /** Undefined when the details are another tool's, or of a call that runs nothing in the foreground. */
 export function readForeground(details: unknown, ended: boolean): ForegroundRun | undefined {
   const from = fields(details);
-  const runId = text(from?.runId);
-  if (from === undefined || runId === "" || typeof from.mode !== "string" || from.asyncId !== undefined)
+  if (from === undefined || text(from.runId) === "" || typeof from.mode !== "string" || from.asyncId !== undefined)
     return undefined;
-  const agents = list(from.results).flatMap((result) => readShown(result, runId, ended) ?? []);
-  return agents.length === 0 ? undefined : { runId, agents };
+  const agents = list(from.results).flatMap((result) => readShown(result, from, ended) ?? []);
+  if (from.mode === "workflow") return { agents, named: workflowChildren(from).map(readNamed) };
+  return agents.length === 0 ? undefined : { agents };
 }
 
-function readShown(value: unknown, runId: string, ended: boolean): Shown | undefined {
+const workflowChildren = (details: Fields): unknown[] => list(fields(details.workflowChildren)?.children);
+
+function readNamed(value: unknown): Named {
+  const from = fields(value);
+  return { runId: text(from?.runId), name: text(from?.sessionName), status: statusOf(from?.state) ?? "running" };
+}
+
+/** The run of an agent: the call's own, or, in a workflow, what the workflow or the names of its files say. */
+function runIdOf(result: Fields, details: Fields): string {
+  if (details.mode !== "workflow") return text(details.runId);
+  const child = workflowChildren(details).find((entry) => fields(entry)?.childId === result.workflowKey);
+  return text(fields(child)?.runId) || runIdIn(text(result.transcriptPath, PATH_CHARS)) || text(details.runId);
+}
+
+/** Artifacts are named after their run. */
+export const runIdIn = (file: string): string => /^([0-9a-f-]{36})_/.exec(basename(file))?.[1] ?? "";
+
+function readShown(value: unknown, details: Fields, ended: boolean): Shown | undefined {
   const from = fields(value);
   const index = number(from?.index);
   const agent = text(from?.agent);
   if (from === undefined || index === undefined || agent === "") return undefined;
+  const runId = runIdOf(from, details);
   const progress = fields(from.progress);
   const transcript = path(from.transcriptPath);
   const sessionFile = path(from.sessionFile);
   return {
+    runId,
     index,
     agent,
     name: text(from.sessionName) || agent,
