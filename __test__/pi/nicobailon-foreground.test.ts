@@ -90,14 +90,14 @@ test("what agents use is counted once, in their own targets, cache reads include
 
 const USED = { input: 7, output: 3, cacheRead: 1000 };
 
-for (const [what, args, call] of [
-  ["without artifacts only results are seen", [], { artifacts: false }],
-  ["a main session that keeps no file", ["--no-session"], {}],
+for (const [what, saved, call] of [
+  ["without artifacts only results are seen", true, { artifacts: false }],
+  ["a main session that keeps no file", false, {}],
 ] as const) {
   test(`${what}: the agent has a target, its usage and its end`, async (t) => {
     const gates = new Gates();
     const family = await open(t, {
-      args: [...args],
+      saved,
       children: {
         a: async (request) => {
           if (request.turn === 4) await gates.pass("a");
@@ -106,7 +106,7 @@ for (const [what, args, call] of [
       },
     });
     const id = await family.begin("subagent", { ...family.task("a"), async: false, ...call });
-    if (args.length > 0) await family.notified("TASK a");
+    if (!saved) await family.notified("TASK a");
     gates.open("a");
     await family.end(id);
     const found = (await family.targets()).get(family.nameOf("a"));

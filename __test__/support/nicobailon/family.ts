@@ -36,7 +36,8 @@ You do what you are told.
 export interface NicobailonOptions extends Omit<LabOptions, "script"> {
   /** By name; an agent is started by {@link Nicobailon.spawn} or {@link Nicobailon.run} with its name. */
   children: Record<string, Child>;
-  args?: string[];
+  /** Whether sessions are saved; default: yes, as users have it. */
+  saved?: boolean;
   /** `delegate` loads the installed extensions where it runs in the background; default: `plain`, which never does. */
   agent?: "delegate" | "plain";
 }
@@ -54,10 +55,10 @@ export class Nicobailon extends Puppet {
   }
 
   static async open(scope: Parameters<typeof Puppet.start>[0], options: NicobailonOptions): Promise<Nicobailon> {
-    const { children, packages = [], settings, args = [], agent = "plain", files, ...rest } = options;
+    const { children, packages = [], settings, saved = true, agent = "plain", files, ...rest } = options;
     const [lab, pi] = await Puppet.start(scope, {
       ...rest,
-      args,
+      saved,
       files: { ".pi/agents/plain.md": PLAIN, ...files },
       packages: [DIRECTORY, ...packages],
       settings: { defaultThinkingLevel: "off", ...settings, extensions: [PROBE] },
