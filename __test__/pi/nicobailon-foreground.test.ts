@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Child, Gates } from "../support/gotgenes/family.ts";
 import { Nicobailon, type NicobailonOptions } from "../support/nicobailon/family.ts";
-import { REPOSITORY } from "../support/pi.ts";
+import { poll, REPOSITORY } from "../support/pi.ts";
 import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
 
 const files = { "src.txt": "TOKEN\n" };
@@ -130,8 +130,13 @@ test("a foreground agent cannot be steered, an interrupt ends it as paused, and 
   });
   const id = await family.begin("subagent", { ...family.task("a"), async: false });
   await family.asks("a", 1);
-  const listed = await family.command("/watchdog status");
-  const runId = /\[([0-9a-f-]{36})\]/.exec(listed.split("\n").find((line) => line.includes("TASK a")) ?? "")?.[1] ?? "";
+  const runId = await poll(
+    async () => {
+      const status = await family.command("/watchdog status");
+      return /\[([0-9a-f-]{36})\]/.exec(status.split("\n").find((line) => line.includes("TASK a")) ?? "")?.[1];
+    },
+    () => "the agent in the status",
+  );
   assert.match(await family.command(`/watchdog steer ${runId} PSST`), /takes no messages/);
   const stopped = await family.command(`/watchdog stop ${runId}`);
   assert.match(stopped, /stop/i);
