@@ -82,6 +82,7 @@ test("of two children at once the looping one is named, main_only sends it nothi
     assert.equal(target.link, "exact");
     assert.deepEqual(target.aliases, [id]);
     assert.equal(target.agentType, "Explore");
+    assert.equal(target.backend, PACKAGE);
     assert.equal(rescues(family.requestsOf(child ?? "").at(-1)), 0);
   }
   const inspected = await family.command(`/watchdog inspect ${b}`);
@@ -318,6 +319,7 @@ test("an agent that an agent started hangs under it; its loop is told in the mai
     assert.equal(target.parentId, targets.get(`job of ${parent}`).id);
     assert.equal(target.link, "exact");
     assert.equal(target.agentType, "general-purpose");
+    assert.equal(target.backend, PACKAGE);
   }
   assert.ok(alert.includes(targets.get("job of b").id), alert);
   const told = await family.call("watchdog_steer_subagent", {
@@ -350,10 +352,11 @@ for (const [what, how] of [
 ] as const) {
   test(what, async (t) => {
     const gates = new Gates();
+    const usage = { input: 10, output: 5, cacheRead: 1000 };
     const family = await open(t, {
       config: { alertMode: "both" },
       files: { ...files, ".pi/agents/bare.md": "---\ndescription: bare\nextensions: false\n---\nYou are bare." },
-      children: { a: looping(12), b: working("b", gates) },
+      children: { a: async (request) => ({ ...(await looping(12)(request)), usage }), b: working("b", gates) },
     });
     const b = await family.spawn("b", { isolated: true });
     gates.open("b0", "b1");
@@ -371,7 +374,13 @@ for (const [what, how] of [
     assert.equal(target.link, "exact");
     assert.equal(target.status, "completed");
     assert.equal(target.toolCallCount, 3);
-    assert.deepEqual([target.usage.input, target.usage.output], [400, 40], "each message counts once");
+    const { input, output, cacheRead } = target.usage;
+    assert.deepEqual(
+      [input, output, cacheRead],
+      [40, 20, 4000],
+      "each message counts once, and what it read from the cache",
+    );
+    assert.equal(target.backend, PACKAGE);
     assert.equal(targets.get("job of b").toolCallCount, 2);
     assert.equal(targets.get("job of b").usage.input, 300);
     assert.deepEqual(
