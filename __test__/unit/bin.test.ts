@@ -196,3 +196,55 @@ test("a reader that has had enough ends the command quietly", async () => {
   assert.equal(code, 0);
   assert.equal(await stderr, "");
 });
+
+test("history lists what was told, filtered, for people and programs, and names a file that is not there", async () => {
+  const agentDir = join(directory, "agent");
+  const script = `
+    import { store, history, defaultConfig } from ${JSON.stringify(new URL("../../index.js", import.meta.url).href)};
+    await history.open(process.argv[1], { maxDays: 90, maxMb: 64 });
+    const handle = store.open("s1", Date.now(), { name: "fix\\u001b[2J it", project: "/p" }, defaultConfig());
+    for (let turn = 1; turn <= 3; turn++) {
+      store.observeToolCall(handle, Date.now(), turn, "c", "bash", '{"command":"rg TOKEN"}');
+      store.observeToolResult(handle, Date.now(), turn, "c", "bash", "none", false, "", "");
+    }
+    store.takeNotice(handle, Date.now());`;
+  const path = join(agentDir, "watchdog-supervisor", "state.db");
+  const missing = await run(["history", "--agent-dir", agentDir]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /state\.db cannot be read: there is no such file; Pi begins one/);
+  const writer = spawn(process.execPath, ["--input-type=module", "-e", script, path], { stdio: "inherit" });
+  assert.deepEqual(await once(writer, "close"), [0, null]);
+  const people = await run(["history"], { PI_CODING_AGENT_DIR: agentDir });
+  assert.equal(people.code, 0, people.stderr);
+  assert.match(people.stdout, /warning {2}repeated_command\n {2}fix it · session s1 · \/p · told once · not over\n/);
+  assert.match(people.stdout, / {2}last command rg TOKEN\n\n1 incident\./);
+  const json = await run([
+    "history",
+    "--agent-dir",
+    agentDir,
+    "--json",
+    "--open",
+    "--since",
+    "1h",
+    "--severity",
+    "info",
+  ]);
+  const { incidents, incidentCount, sessions } = JSON.parse(json.stdout);
+  assert.deepEqual([incidentCount, incidents[0].rule, sessions[0].toolCalls], [1, "repeated_command", 3]);
+  assert.match((await run(["history", "--agent-dir", agentDir, "--rule", "cycle"])).stdout, /^No incident\.$/m);
+  assert.match((await run(["history", "--agent-dir", agentDir, "--sessions"])).stdout, /3 tool calls · 1 incident/);
+});
+
+test("history says what is wrong with its options", async () => {
+  for (const [args, says] of [
+    [["history", "--severity", "bad"], /--severity takes info, warning, critical/],
+    [["history", "file.jsonl"], /takes no file/],
+    [["history", "--limit", "many"], /--limit takes a whole number/],
+    [["replay", "--open", "x"], /--open means nothing to replay/],
+    [["history", "--top", "3"], /--top means nothing to history/],
+  ] as const) {
+    const { stderr, code } = await run(args);
+    assert.equal(code, 2);
+    assert.match(stderr, says);
+  }
+});

@@ -159,6 +159,7 @@ impl Target {
             newer.status = None;
         }
         self.info.merge(newer);
+        self.show_totals();
         self.tell(|memory, target| memory.changed(target));
     }
 
@@ -424,6 +425,7 @@ impl Target {
             ordinal: finding.ordinal,
             intervention: finding.intervention,
         };
+        self.show_totals();
         self.tell(|memory, target| memory.told(target, &notice, now));
         Some(notice)
     }
