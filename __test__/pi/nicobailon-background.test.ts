@@ -124,9 +124,45 @@ test("with both, the looping agent gets the rescue and reads it", async (t) => {
   const family = await open(t, { config: { alertMode: "both" }, children: { b: looping(40) } });
   const b = await family.spawn("b");
   await family.said("subagent:async-complete", b.id);
-  assert.equal(rescues(family.requestsOf("b").at(-1)), 1);
+  // The agent is fast: what it did again before the message came may have been told as well.
+  assert.ok(rescues(family.requestsOf("b").at(-1)) >= 1);
   await family.alert("TASK b");
   assert.match(await family.command(`/watchdog inspect ${b.id}`), /subagent_steered/);
+  await endsInOrder(family);
+});
+
+test("agents that load the extension report for themselves: each counts once, and is known by its run", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    agent: "delegate",
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: looping(40) },
+  });
+  const a = await family.spawn("a");
+  gates.open("a0");
+  await family.asks("a", 1);
+  const b = await family.spawn("b");
+  assert.equal((await family.said("subagent:async-complete", b.id)).state, "complete");
+  // The process of the agent tells, which knows it by its session.
+  const alert = await family.alert(GREP);
+  assert.ok(alert.includes((await target(family, "b")).id), alert);
+  assert.equal(rescues(family.requestsOf("b").at(-1)), 1);
+  const answer = await family.command(`/watchdog stop ${a.id}`);
+  assert.match(answer, /stop/i);
+  assert.equal((await family.said("subagent:async-complete", a.id)).state, "stopped");
+  gates.open("a1", "a-end");
+  for (const [child, run, status] of [
+    ["a", a, "stopped"],
+    ["b", b, "completed"],
+  ] as const) {
+    const found = await target(family, child, (entry) => entry.endedAt !== undefined && entry.status === status);
+    assert.equal(found.link, "exact");
+    assert.ok(found.aliases.includes(run.id), JSON.stringify(found));
+    const answered = family.requestsOf(child).length - (child === "a" ? 1 : 0);
+    assert.equal(found.usage.input, answered * 100);
+    assert.equal(found.toolCallCount, child === "a" ? 1 : family.requestsOf("b").length - 1);
+  }
+  assert.equal([...(await family.targets()).values()].length, 3, "no target is there twice");
   await endsInOrder(family);
 });
 
