@@ -269,6 +269,7 @@ test("a run in a folder of pipes, links and garbage costs nothing but its own si
   await family.call("bash", { command: `mkfifo ${join(folder, "pipe")}` });
   await family.emit("subagent:async-started", { id: "strange-run", asyncDir: folder, agent: "odd" });
   await family.emit("subagent:async-started", { id: 7, asyncDir: "relative" });
+  assert.match(await family.command("/watchdog status"), /pi-subagents.*another shape/);
   await family.emit("subagent:async-complete", { id: "unknown-run", state: "complete", results: 7 });
   await family.emit("subagent:process-terminal", "nothing");
   const b = await family.spawn("b");

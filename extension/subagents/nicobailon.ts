@@ -114,6 +114,7 @@ export function connectNicobailon(host: Host): BackendConnection {
         "it announces a run without an id or a folder that could be followed; background runs are not seen",
       );
     }
+    strange = false;
     if (!answers) void ping();
     follow(started);
   });
