@@ -128,6 +128,7 @@ export function createLifecycle(
     const link = joinLink(native, ctx.mode);
     const session = await Session.start(pi, native, ctx, {
       steer: (message) => steer(session, message),
+      calling: () => watch?.tools.calling ?? false,
       changed: () => guard.run("a change of configuration", () => apply(session)),
     });
     if (ended) return session.close("stopped");

@@ -3,6 +3,7 @@
 // event, and must not be kept by what it was known under.
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { expectChildren, marked } from "./lineage.ts";
 import type { ChildLink, MainSession } from "./runtime.ts";
 
 /** A session that some instance of the extension in this process watches. */
@@ -17,6 +18,8 @@ export interface LiveSession {
   abort?(): void;
   /** Configuration changed for this run: read it again. */
   refresh(): void;
+  /** Whether one of its tool calls runs; absent: not known. */
+  calling?(): boolean;
 }
 
 interface Registry {
@@ -53,7 +56,10 @@ function publish<T extends object>(map: Map<string, WeakRef<T>>, id: string, ses
   };
 }
 
-export const publishMain = (main: MainSession): (() => void) => publish(registry().mains, main.id, main);
+export function publishMain(main: MainSession): () => void {
+  expectChildren();
+  return publish(registry().mains, main.id, main);
+}
 
 /** `abandoned` is called if the session is disposed without a word; it must not refer to the session. */
 export function publishLive(session: LiveSession, abandoned: () => void): () => void {
@@ -92,6 +98,21 @@ export interface Parentage {
   link: ChildLink;
 }
 
+/** A session in one of whose tool calls another one begins. */
+export type Caller = Pick<LiveSession, "id" | "rootId">;
+
+/**
+ * Whose tool call a session begins in, asked in its `session_start` before anything is awaited. A mark also reaches
+ * sessions that the same call only starts one after the other; what tells them apart is that a parent's call runs.
+ */
+export function findCaller(id: string): Caller | undefined {
+  for (let at = marked(); at !== undefined; at = at.within) {
+    const session = at.id === id ? undefined : findLive(at.id);
+    if (session?.calling?.()) return { id: session.id, rootId: session.rootId };
+  }
+  return undefined;
+}
+
 /**
  * Whose child a session is: what a main session knows by its sub-agent package, else the parent that the session's
  * header names, else the session that somebody sits before: Pi has one of those in a process and ends it before the
@@ -101,17 +122,22 @@ export function findParent(
   id: string,
   parentFile: string | undefined,
   mode: ExtensionContext["mode"],
+  caller?: Caller,
 ): Parentage | undefined {
   const mains = mainSessions().filter((main) => main.id !== id);
+  const within = (main: MainSession) => (caller?.rootId === main.id ? caller.id : undefined);
   for (const main of mains) {
     const link = main.child(id);
-    if (link !== undefined) return { rootId: main.id, parentId: link.parentId ?? main.id, link };
+    if (link === undefined) continue;
+    // A package knows its own agents; of what these start it knows at most that it happened in their course.
+    const parentId = (link.link === "none" ? within(main) : undefined) ?? link.parentId ?? main.id;
+    return { rootId: main.id, parentId, link };
   }
   const unknown: ChildLink = { link: "none" };
   const parent = parentFile && liveSessions().find((session) => session.file === parentFile && session.id !== id);
   if (parent) return { rootId: parent.rootId, parentId: parent.id, link: unknown };
   const attended = mode === "print" ? mains.find((main) => main.attended) : undefined;
-  return attended && { rootId: attended.id, parentId: attended.id, link: unknown };
+  return attended && { rootId: attended.id, parentId: within(attended) ?? attended.id, link: unknown };
 }
 
 /** Remembers a message that the watchdog sends into a session as if a user had, so that it is not taken for one. */

@@ -8,6 +8,8 @@ import { now } from "./clock.ts";
 import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
 import type { OverrideSource } from "./overrides.ts";
 import {
+  type Caller,
+  findCaller,
   findLive,
   findMain,
   findParent,
@@ -24,6 +26,8 @@ import type { PackageReport, SubagentBackend } from "./subagents/backend.ts";
 export interface SessionHooks {
   /** Puts a message before the session's next model call; false when that cannot be. */
   steer(message: string): boolean;
+  /** Whether one of the session's tool calls runs. */
+  calling(): boolean;
   /** The configuration changed, or the session turned out to be a child. */
   changed(): void;
 }
@@ -43,6 +47,7 @@ export class Session implements WatchedSession {
   readonly #files: ConfigFiles;
   readonly #hooks: SessionHooks;
   readonly #parentFile: string | undefined;
+  readonly #caller: Caller | undefined;
   readonly #mode: ExtensionContext["mode"];
   readonly #live: LiveSession;
   readonly #unpublish: () => void;
@@ -55,8 +60,10 @@ export class Session implements WatchedSession {
     // Asked before anything is awaited: what tells a child's package link may hang on the async context of the call.
     const { sessionManager } = ctx;
     const parentFile = sessionManager.getHeader()?.parentSession;
-    const parent = findParent(sessionManager.getSessionId(), parentFile, ctx.mode);
-    return new Session(pi, native, ctx, hooks, await readConfigFiles(ctx), parentFile, parent);
+    const id = sessionManager.getSessionId();
+    const caller = findCaller(id);
+    const parent = findParent(id, parentFile, ctx.mode, caller);
+    return new Session(pi, native, ctx, hooks, await readConfigFiles(ctx), parentFile, caller, parent);
   }
 
   private constructor(
@@ -66,6 +73,7 @@ export class Session implements WatchedSession {
     hooks: SessionHooks,
     files: ConfigFiles,
     parentFile: string | undefined,
+    caller: Caller | undefined,
     parent: Parentage | undefined,
   ) {
     this.#pi = pi;
@@ -74,6 +82,7 @@ export class Session implements WatchedSession {
     this.#files = files;
     this.#hooks = hooks;
     this.#parentFile = parentFile;
+    this.#caller = caller;
     this.#parent = parent;
     this.ctx = ctx;
     this.#mode = ctx.mode;
@@ -117,7 +126,7 @@ export class Session implements WatchedSession {
    * one that is resumed tells nobody else.
    */
   relate(): void {
-    const parent = findParent(this.id, this.#parentFile, this.#mode);
+    const parent = findParent(this.id, this.#parentFile, this.#mode, this.#caller);
     if (parent === undefined || isDeepStrictEqual(parent, this.#parent)) return;
     this.#parent = parent;
     const { status: _, ...info } = this.#info();
@@ -194,6 +203,7 @@ export class Session implements WatchedSession {
       file,
       steer: (message) => session.#hooks.steer(message),
       abort: () => session.ctx.abort(),
+      calling: () => session.#hooks.calling(),
       refresh: () => session.refresh(),
     };
   }

@@ -2,6 +2,7 @@
 // hooks are there; the rest is loaded when Pi has started and is idle, at the latest when the first prompt comes.
 
 import type { ExtensionAPI, ExtensionContext, SessionStartEvent } from "@earendil-works/pi-coding-agent";
+import { mark } from "./lineage.ts";
 import type { Watch } from "./observe.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -49,6 +50,7 @@ export function createStage(pi: ExtensionAPI): Stage {
   }
 
   pi.on("session_start", async (event, ctx) => {
+    markChild(ctx);
     begun = undefined;
     begin = async () => {
       try {
@@ -67,8 +69,14 @@ export function createStage(pi: ExtensionAPI): Stage {
     else await ready();
   });
   // These come before anything that must be observed.
-  pi.on("input", async () => void (await ready()));
-  pi.on("before_agent_start", async () => void (await ready()));
+  pi.on("input", async (_event, ctx) => {
+    markChild(ctx);
+    await ready();
+  });
+  pi.on("before_agent_start", async (_event, ctx) => {
+    markChild(ctx);
+    await ready();
+  });
   pi.on("agent_start", async () => void (await ready()));
   pi.on("session_shutdown", async (event) => {
     wait(undefined);
@@ -78,6 +86,11 @@ export function createStage(pi: ExtensionAPI): Stage {
   });
 
   return { current: () => watchdog?.current() ?? null, ready };
+}
+
+/** Sessions in the process of another have no user interface. */
+function markChild(ctx: ExtensionContext): void {
+  if (ctx.mode === "print") mark(ctx.sessionManager.getSessionId());
 }
 
 /** Not where messages of the watchdog are about to be shown again, which need their renderers. */

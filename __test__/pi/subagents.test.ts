@@ -324,6 +324,39 @@ test("children that do not load the watchdog are followed by their saved session
   await endsInOrder(family);
 });
 
+both("what agents start themselves hangs under the agent that started it, however deep", async (t) => {
+  const start = (child: string): Child => {
+    const args = { subagent_type: "Explore", description: `job of ${child}`, prompt: `TASK ${child}` };
+    return ({ turn }) => (turn === 0 ? { toolCalls: [{ name: "subagent", args }] } : { text: "done" });
+  };
+  const family = await open(t, {
+    quirks: "nested",
+    children: { a: start("b"), b: start("c"), c: looping(4), d: start("e"), e: looping(1) },
+  });
+  await family.call("subagent", family.task("a"));
+  await family.call("subagent", family.task("d"));
+  const { data } = await family.call("watchdog_list_targets", { includeCompleted: true });
+  const targets = new Map<string, { name: string; parentId?: string; toolCallCount: number }>(
+    data.targets.map((target: { id: string }) => [target.id, target]),
+  );
+  /** Names from a target up to the main session. */
+  const lineage = (id: string | undefined): string[] => {
+    const target = id === undefined ? undefined : targets.get(id);
+    return target === undefined ? [] : [target.name, ...lineage(target.parentId)];
+  };
+  const lineages = [...targets.keys()].map((id) => lineage(id).join(" < ")).sort();
+  assert.deepEqual(lineages, [
+    "job of a < main",
+    "job of d < main",
+    "main",
+    "sub-agent < job of a < main",
+    "sub-agent < job of d < main",
+    "sub-agent < sub-agent < job of a < main",
+  ]);
+  assert.match(await family.alert("Target: sub-agent"), /same command repeated/);
+  await endsInOrder(family);
+});
+
 both("a foreground child ends with its call, and a resumed one is watched again", async (t) => {
   const family = await open(t, {
     children: {

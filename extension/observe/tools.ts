@@ -36,6 +36,11 @@ export class ToolObserver {
     this.#turns = turns;
   }
 
+  /** Whether a call runs. */
+  get calling(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Fires for every call, also for those that will never run. Nested calls belong to the turn of their parent. */
   start(event: ToolExecutionStartEvent): void {
     const turn = this.#open.get(event.parentToolCallId ?? "")?.turn ?? this.#turns.current;

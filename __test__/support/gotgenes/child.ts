@@ -32,7 +32,7 @@ function childSessions(parent: ExtensionContext): SessionManager {
 }
 
 /** Loads the extensions (their factories run here) and creates the session; it is not yet bound. */
-export async function createChild(parent: ExtensionContext, type: string): Promise<AgentSession> {
+export async function createChild(parent: ExtensionContext, type: string, nested: boolean): Promise<AgentSession> {
   const { cwd } = parent;
   const agentDir = getAgentDir();
   const settingsManager = SettingsManager.create(cwd, agentDir);
@@ -53,7 +53,7 @@ export async function createChild(parent: ExtensionContext, type: string): Promi
     modelRuntime,
     model,
     sessionManager: childSessions(parent),
-    excludeTools: OWN_TOOLS,
+    excludeTools: nested ? [] : OWN_TOOLS,
   });
   return session;
 }

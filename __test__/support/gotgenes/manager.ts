@@ -110,7 +110,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       if (!parent) throw new Error("no main session");
       const parentSessionId = parent.sessionManager.getSessionId();
       publish("subagents:child:spawning", { agentName: record.type, parentSessionId });
-      session = await createChild(parent, record.type);
+      session = await createChild(parent, record.type, quirks.nested);
       agent.session = session;
       if (quirks.outputFile) record.outputFile = session.sessionFile;
       publish("subagents:child:session-created", { sessionId: session.sessionId, parentSessionId });

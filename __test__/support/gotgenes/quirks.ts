@@ -16,6 +16,8 @@ export interface Quirks {
   outputFile: boolean;
   /** Other packages can resume an agent by the service, as from 21.6 on. */
   resume: boolean;
+  /** Children may start children. */
+  nested: boolean;
   /** Only the tool that starts agents: Pi does not load two packages whose tools have the same names. */
   oneTool: boolean;
 }
@@ -31,6 +33,7 @@ export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_S
     announceAll: later,
     outputFile: later,
     resume: later,
+    nested: asked.has("nested"),
     oneTool: asked.has("one-tool"),
   };
 }

@@ -1,8 +1,11 @@
 // How the sessions of a process find each other.
 
 import assert from "node:assert/strict";
+import { AsyncResource } from "node:async_hooks";
 import { test } from "node:test";
+import { mark } from "../../../extension/lineage.ts";
 import {
+  findCaller,
   findLive,
   findMain,
   findParent,
@@ -89,4 +92,33 @@ test("steered messages that never arrive are forgotten", () => {
   assert.equal(takeSteer("lost-299", "x"), true);
   assert.equal(takeSteer("busy", "m0."), false);
   assert.equal(takeSteer("busy", "m19."), true);
+});
+
+test("a session that begins in another's tool call is its child, one that the same code starts later is not", async () => {
+  const retract = publishMain(main("m", true));
+  const calling = new Set<string>();
+  const session = (id: string) => publishLive({ ...live(id, "m"), calling: () => calling.has(id) }, nothing);
+  const parents = new Map<string, string | undefined>();
+  /** A session begins: it looks for its caller, and marks what follows in this call. */
+  const begin = (id: string) => {
+    mark(id);
+    const caller = findCaller(id);
+    parents.set(id, findParent(id, undefined, "print", caller)?.parentId);
+    return session(id);
+  };
+  const takeBack = [begin("a")];
+  await Promise.resolve();
+  // The call that started a, which does not work yet, starts b.
+  takeBack.push(begin("b"));
+  const inB = AsyncResource.bind(() => {
+    calling.add("b");
+    takeBack.push(begin("c"));
+    calling.add("c");
+    takeBack.push(begin("d"));
+    calling.delete("c");
+    takeBack.push(begin("e"));
+  });
+  inB();
+  assert.deepEqual(Object.fromEntries(parents), { a: "m", b: "m", c: "b", d: "c", e: "b" });
+  for (const take of [retract, ...takeBack]) take();
 });
