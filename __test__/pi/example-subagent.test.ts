@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { LabOptions, ModelRequest, Reply } from "../support/pi.ts";
 import { piPackage } from "../support/pi-home.ts";
 import { Puppet } from "../support/puppet.ts";
-import { bash } from "../support/scripts.ts";
+import { bash, RESCUE, rescued } from "../support/scripts.ts";
 
 const EXAMPLE = join(piPackage(), "examples/extensions/subagent/index.ts");
 const SCOUT = "---\nname: scout\ndescription: looks\n---\nDo the task.\n";
@@ -117,4 +117,40 @@ test("a call that the user aborts ends its children, and an agent that does not 
   const targets = await main.targets();
   assert.equal(targets.get("HANG").status, "aborted");
   assert.equal(targets.get("NOTHING").status, "error");
+});
+
+test("children that load the watchdog report themselves, are reached, and count once", async (t) => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const main = await open(
+    t,
+    {
+      LOOP: async (request) => {
+        if (rescued(request)) return { text: "I stop." };
+        if (request.turn === 5) await held;
+        return looping(request);
+      },
+      WORK: working,
+    },
+    { watchdog: "package", config: { alertMode: "both", rescueMessage: RESCUE } },
+  );
+  const call = await main.begin("subagent", { tasks: [scout("LOOP"), scout("WORK")] });
+  await main.notified("may be stuck");
+  release();
+  await main.end(call);
+  const { data } = await main.call("watchdog_list_targets", { includeCompleted: true });
+  const [root, ...children] = data.targets;
+  assert.equal(children.length, 2, JSON.stringify(data.targets));
+  let spent = root.usage.input;
+  for (const child of children) {
+    assert.deepEqual([child.link, child.parentId, child.visibility], ["exact", root.id, "full"]);
+    spent += child.usage.input;
+  }
+  assert.equal(root.usageWithChildren.input, spent);
+  const requests = main.lab.server.requests.filter(({ prompt }) => prompt.startsWith("Task: "));
+  assert.equal(spent - root.usage.input, 100 * requests.length, "every request is paid for once");
+  assert.ok(requests.some((request) => request.prompt === "Task: LOOP" && rescued(request)));
+  assert.ok(!requests.some((request) => request.prompt === "Task: WORK" && rescued(request)));
 });

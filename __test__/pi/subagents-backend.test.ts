@@ -64,6 +64,8 @@ function connect() {
     id: "main",
     rootId: "main",
     backends: [],
+    // Nothing of the link is tried here: it listens only for a session that is watched.
+    config: { enabled: false },
     ctx: { ui: { notify: (message: string) => told.push(message) } },
   } as unknown as WatchedSession;
   const pi = {
