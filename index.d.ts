@@ -125,7 +125,8 @@ export type EvidenceType =
   | "reread"
   | "empty_turns"
   | "narration"
-  | "stream_repetition";
+  | "stream_repetition"
+  | "unresponsive";
 
 export type Severity = "info" | "warning" | "critical";
 export type Confidence = "low" | "medium" | "high";
@@ -317,6 +318,8 @@ export interface WatchdogEvent {
   path?: string;
   /** Normalised first error line of a failed result. */
   errorClass?: string;
+  /** ms that a call says that it may take. */
+  timeoutMs?: number;
 }
 
 /**
@@ -491,6 +494,8 @@ export interface TargetInfo {
   project?: string;
   /** Process that runs the session, where that is another one than this. For the history: whose end is looked for. */
   pid?: number;
+  /** Its parent goes on meanwhile. */
+  background?: boolean;
 }
 
 export interface TargetUsage {
@@ -542,6 +547,10 @@ export const Signal: Readonly<{
   VERDICT: 1;
   /** A notice may be due: ask {@link WatchdogStore.takeNotice}. */
   NOTICE: 2;
+  /** Something may be due about agents of the target's tree: ask {@link WatchdogStore.takeTreeNotice}. */
+  TREE: 4;
+  /** Only from {@link WatchdogStore.tickTree}: an agent is at work, so the clocks must go on. */
+  BUSY: 8;
 }>;
 
 /** Something to tell: an alert, an intervention, or that an incident is over. */
@@ -620,6 +629,8 @@ export interface WatchdogStore {
   /** A compact event that is no part of the trace (`subagent_created`, `alert`, …). */
   note(handle: number, at: number, type: WatchdogEventType, summary: string): void;
   tick(handle: number, at: number): number;
+  /** Time has passed for a main session and everything below it: who is silent, too old, or waits for ever. */
+  tickTree(rootId: string, at: number): number;
 
   // Sessions that a process of its own watches. Its verdict counts; what is observed of them here is passed over.
   /** Begins to take reports of one life (`run`) of that process. The number of the latest event taken of it, 0 for none. */
@@ -640,6 +651,11 @@ export interface WatchdogStore {
   // Pulled when a signal says so, or by tools and commands.
   /** The notice that is due now, if any; taking it counts as having told it (cooldown, distance). Honours pause. */
   takeNotice(handle: number, now: number): Notice | null;
+  /**
+   * The notice that is due now about any agent of a tree, from what concerns several agents, time or money; taking it
+   * counts as having told it.
+   */
+  takeTreeNotice(rootId: string, now: number): Notice | null;
   /** Why a call should be refused (`circuitBreaker`), or `null`. */
   refusal(handle: number, tool: string, args: string): { reason: string; terminate: boolean } | null;
   analysis(handle: number): StuckAnalysis;

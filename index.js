@@ -177,7 +177,7 @@ export async function scanFolder(path, options = {}) {
 
 // The store ----------------------------------------------------------------------------------------------------------
 
-export const Signal = Object.freeze({ VERDICT: 1, NOTICE: 2 });
+export const Signal = Object.freeze({ VERDICT: 1, NOTICE: 2, TREE: 4, BUSY: 8 });
 
 export const store = Object.freeze({
   version: native.version(),
@@ -204,8 +204,10 @@ export const store = Object.freeze({
   remoteContact: native.remoteContact,
   importEvents: native.importEvents,
   importState: native.importState,
+  tickTree: native.tickTree,
 
   takeNotice: native.takeNotice,
+  takeTreeNotice: native.takeTreeNotice,
   refusal: native.refusal,
   analysis: native.analysis,
   requestAlert: native.requestAlert,

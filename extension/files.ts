@@ -2,7 +2,7 @@
 // one that an edit put back. Bounded in size and time, so that no call gets noticeably slower; never throws.
 
 import { hash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 
@@ -15,6 +15,10 @@ const EDIT_TOOLS = new Set(["edit", "write", "patch", "multi_edit", "multiedit",
 
 export const isEditTool = (tool: string): boolean => EDIT_TOOLS.has(tool.toLowerCase());
 
+const READ_TOOLS = new Set(["read", "view", "cat"]);
+
+export const isReadTool = (tool: string): boolean => READ_TOOLS.has(tool.toLowerCase());
+
 /** The file that a call names, if it names one. */
 export function pathArgument(args: unknown): string | undefined {
   if (args === null || typeof args !== "object") return undefined;
@@ -26,12 +30,17 @@ export function pathArgument(args: unknown): string | undefined {
 /** JSON text of path → content hash, `""` where that cannot be told. Paths inside `cwd` are relative to it. */
 export async function fileState(cwd: string, path: string): Promise<string> {
   const absolute = resolve(cwd, expanded(path));
+  const digest = await inTime(contentHash(absolute));
+  return digest === undefined ? "" : JSON.stringify({ [displayed(cwd, absolute)]: digest });
+}
+
+/** What a file system answers, if it answers soon. */
+async function inTime<T>(answer: Promise<T | undefined>): Promise<T | undefined> {
   const { promise: late, resolve: giveUp } = Promise.withResolvers<undefined>();
   const timer = setTimeout(giveUp, MAX_WAIT, undefined);
   timer.unref();
   try {
-    const digest = await Promise.race([contentHash(absolute), late]);
-    return digest === undefined ? "" : JSON.stringify({ [displayed(cwd, absolute)]: digest });
+    return await Promise.race([answer, late]);
   } finally {
     clearTimeout(timer);
   }
@@ -46,6 +55,13 @@ async function contentHash(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Where a path leads that goes through a link; undefined when it goes through none. */
+export async function throughLink(cwd: string, path: string): Promise<string | undefined> {
+  const absolute = resolve(cwd, expanded(path));
+  const real = await inTime(realpath(absolute).catch(() => undefined));
+  return real === absolute ? undefined : real;
 }
 
 /** As Pi's own tools read a path. */

@@ -16,11 +16,12 @@ import { ToolObserver } from "./observe/tools.ts";
 import { Turns } from "./observe/turns.ts";
 import type { Watch } from "./observe.ts";
 import { post } from "./post.ts";
-import { publishMain } from "./root.ts";
+import { findMain, publishMain } from "./root.ts";
 import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
 import { Session } from "./session.ts";
 import { createTicker, tickEvery } from "./ticker.ts";
 import { tellAgain, tellOnce } from "./told.ts";
+import { worktreeOf } from "./worktree.ts";
 
 /** Parts that show something, or meet the sub-agent packages. */
 export interface Surroundings {
@@ -47,7 +48,7 @@ export function createLifecycle(
   const { pi, native } = runtime;
   const { store, Signal } = native;
   let watch: Watch | null = null;
-  let main: MainSession | undefined;
+  let main: (MainSession & { close(): void }) | undefined;
   let connection: BackendConnection | undefined;
   const history = createHistory(native, guard);
   let retract = (): void => {};
@@ -67,6 +68,7 @@ export function createLifecycle(
   function signal(session: Session, bits: number): void {
     if (bits === 0) return;
     if (bits & Signal.NOTICE) tellDue(runtime, session);
+    if (bits & Signal.TREE) findMain(session.rootId)?.tend();
     if (bits & Signal.VERDICT) chip.update();
   }
 
@@ -82,6 +84,7 @@ export function createLifecycle(
     retract();
     connection?.dispose(goesOn);
     connection = undefined;
+    main?.close();
     main = undefined;
   }
 
@@ -157,7 +160,10 @@ export function createLifecycle(
       stopped: () => tellStopped(runtime, session),
       working(now) {
         working = now;
-        if (now) session.relate();
+        if (now) {
+          session.relate();
+          findMain(session.rootId)?.tend();
+        }
         session.status(now ? "running" : "idle");
         history.check(session);
         ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
@@ -173,7 +179,11 @@ export function createLifecycle(
       const messages = session.warnings.map((warning) => warning.message);
       tellOnce(ctx, staleAddon === undefined ? messages : [staleAddon, ...messages]);
     }
-    if (session.observing) lifecycle(sink, "session_start", { reason: event.reason, sessionId: session.id });
+    if (session.observing) {
+      const worktree = await worktreeOf(ctx.cwd);
+      lifecycle(sink, "session_start", { reason: event.reason, sessionId: session.id, cwd: ctx.cwd, worktree });
+      lifecycle(sink, "thinking_level", { level: pi.getThinkingLevel() });
+    }
     apply(session);
   }
 

@@ -14,6 +14,7 @@ import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
 import { updateChip } from "./status.ts";
 import { type Delivery, type SubagentBackend, wasTaken } from "./subagents/backend.ts";
+import { createTreeClock } from "./tree-clock.ts";
 
 /** Kinds of which a child can do something itself, once it knows. */
 const CHILDREN_HEAR: ReadonlySet<InterventionKind> = new Set(["file_conflict", "deadlock"]);
@@ -23,8 +24,14 @@ export function mainSession(
   session: Session,
   guard: Guard,
   connection: () => BackendConnection | undefined,
-): MainSession {
+): MainSession & { close(): void } {
   const { store } = runtime.native;
+  const clock = createTreeClock(
+    runtime,
+    session,
+    guard,
+    (notice) => void guard.runAsync("an alert", () => act(notice)),
+  );
 
   const log = new InterventionLog();
 
@@ -75,6 +82,15 @@ export function mainSession(
     }
   }
 
+  /** Does what the user's configuration allows without asking, and tells. */
+  async function act(notice: Notice): Promise<void> {
+    const { intervention } = notice;
+    if (intervention?.autoExecute !== true || intervention.suggestedAction !== "kill") return deliver(notice);
+    const delivery = await stop(notice.targetId);
+    const done = wasTaken(delivery) ? "it was stopped" : `it could not be stopped: ${refusal(delivery)}`;
+    await deliver({ ...notice, intervention: { ...intervention, reason: `${intervention.reason}; ${done}` } });
+  }
+
   async function steer(sessionId: string, message: string): Promise<Delivery> {
     const known = exactAgent(session.backends, sessionId, "steer");
     let delivery: Delivery = { outcome: "unknown_target", reason: "no sub-agent package knows this session" };
@@ -101,12 +117,16 @@ export function mainSession(
       return session.config;
     },
     deliver: (notice, note, how) => void guard.runAsync("an alert", () => deliver(notice, note, how)),
+    tend: () => guard.run("what is due of the tree", () => clock.tend()),
+    close: () => clock.stop(),
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
     interventions: (targetId) => log.of(targetId),
   };
 }
+
+const refusal = (delivery: Delivery): string => ("reason" in delivery ? oneLine(delivery.reason) : delivery.outcome);
 
 function exactAgent(
   backends: readonly SubagentBackend[],

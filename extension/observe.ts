@@ -75,6 +75,11 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   );
 
   pi.on(
+    "tool_execution_update",
+    watched("tool_execution_update", ({ tools }, event) => tools.update(event)),
+  );
+
+  pi.on(
     "agent_start",
     watched("agent_start", ({ run, working }) => {
       working(true);
@@ -113,6 +118,10 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   pi.on(
     "session_info_changed",
     watched("session_info_changed", ({ session }) => session.renamed()),
+  );
+  pi.on(
+    "thinking_level_select",
+    watched("thinking_level_select", ({ run }, event) => run.thinks(event.level)),
   );
   pi.on(
     "ui_prompt_start",

@@ -56,6 +56,8 @@ export interface MainSession {
   readonly config: WatchdogConfig;
   /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */
   deliver(notice: Notice, note?: string, how?: Delivering): void;
+  /** Something is due about an agent of the tree, or one has begun to work: its clocks must run. */
+  tend(): void;
   /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
   steer(sessionId: string, message: string): Promise<Delivery>;
   /** Ends a child by the backend that knows it; nothing else can. */

@@ -5,6 +5,7 @@
 //! - [`text`]: strings in, strings and hashes out (ANSI, noise, digests, previews)
 //! - [`trace`]: the event model, and Pi session files read into it
 //! - [`detect`]: the incremental engine, its rules and incidents
+//! - [`lifecycle`]: what concerns several agents, time and money: clocks, budgets, conflicts, waits
 //! - [`policy`]: configuration, confidence, cooldown
 //! - [`store`]: targets and rings, one per process
 //! - [`replay`]: recorded sessions and traces, run through the engine; opens files
@@ -15,6 +16,7 @@
 
 pub mod detect;
 pub mod history;
+pub mod lifecycle;
 pub mod policy;
 pub mod replay;
 pub mod store;

@@ -87,7 +87,7 @@ test("a folder is summed up: incidents by rule, interventions apart, the costlie
   assert.match(stdout, /4 sessions · \d+ events · 1,600 tokens · \$4\.00/);
   assert.match(stdout, /stuck +incidents +sessions +rounds +tokens +cost +time\n/);
   assert.match(stdout, /repeated_command +2 +2 +\d+ +[\d,]+ +\$\d\.\d\d +\d/);
-  assert.match(stdout, /called for a hand +times +sessions\n +provider_failure +\d+ +1\n/);
+  assert.match(stdout, /called for a hand +times +sessions\n(?: +excessive_cost .*\n)? +provider_failure +\d+ +1\n/);
   const [first, second] = [stdout.indexOf("b.jsonl"), stdout.indexOf("a.jsonl")];
   assert.ok(first > 0 && second > first, "the one that cost more comes first");
   assert.doesNotMatch(stdout, /[cd]\.jsonl/);

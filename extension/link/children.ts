@@ -85,6 +85,7 @@ export class Children {
     switch (frame.t) {
       case "events":
         connection.send({ t: "ack", s, q: store.importEvents(child.handle, now(), JSON.stringify(frame.e ?? [])) });
+        findMain(this.#host.session.id)?.tend();
         return this.#heard(connection);
       case "state":
         this.#state(child, fieldsOf(frame.d));

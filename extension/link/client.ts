@@ -126,6 +126,8 @@ export class LinkClient {
       get config() {
         return client.#config;
       },
+      // Time, money and conflicts of the tree are the main session's own business: it sees all of it.
+      tend: () => {},
       deliver: (notice, words) => client.#guard(() => client.#notice(notice, words)),
       steer: async (sessionId, message) => client.#steerOwn(sessionId, message),
       stop: async () => ({ outcome: "refused", reason: "a child process stops nobody" }),

@@ -62,6 +62,10 @@ export class RunObserver {
     lifecycle(this.#sink, "compaction_end", { reason, aborted, errorMessage });
   }
 
+  thinks(level: string): void {
+    lifecycle(this.#sink, "thinking_level", { level });
+  }
+
   asking(event: UIPromptStartEvent): void {
     lifecycle(this.#sink, "ui_prompt_start", { kind: event.kind });
   }

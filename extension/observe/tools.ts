@@ -5,12 +5,13 @@ import type {
   ToolCallEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
   ToolResultEvent,
 } from "@earendil-works/pi-coding-agent";
 import { now } from "../clock.ts";
 import { argumentsText, textOf } from "../content.ts";
-import { fileState, isEditTool, pathArgument } from "../files.ts";
-import type { Sink } from "./sink.ts";
+import { fileState, isEditTool, isReadTool, pathArgument, throughLink } from "../files.ts";
+import { lifecycle, type Sink } from "./sink.ts";
 import type { Turns } from "./turns.ts";
 
 /** Named as the guard in results of calls that the watchdog itself refused. */
@@ -24,7 +25,12 @@ interface OpenCall {
   /** As the store takes it: JSON text of path → hash. */
   files: string;
   refused: boolean;
+  /** When its output was last told of. */
+  updatedAt: number;
 }
+
+/** Output of a running call is a sign of life, told this often; ms. */
+const UPDATE_EVERY = 5000;
 
 export class ToolObserver {
   readonly #sink: Sink;
@@ -45,7 +51,7 @@ export class ToolObserver {
   start(event: ToolExecutionStartEvent): void {
     const turn = this.#open.get(event.parentToolCallId ?? "")?.turn ?? this.#turns.current;
     const args = argumentsText(event.args);
-    this.#open.set(event.toolCallId, { turn, args, files: "", refused: false });
+    this.#open.set(event.toolCallId, { turn, args, files: "", refused: false, updatedAt: 0 });
     const { store, handle } = this.#sink;
     this.#sink.signal(store.observeToolCall(handle, now(), turn, event.toolCallId, event.toolName, args));
   }
@@ -62,9 +68,23 @@ export class ToolObserver {
   /** Looks at the file of a successful edit before the result is observed. */
   async result(event: ToolResultEvent, cwd: string): Promise<void> {
     const call = this.#open.get(event.toolCallId);
-    if (call === undefined || event.isError || !isEditTool(event.toolName)) return;
+    const edits = isEditTool(event.toolName);
+    if (call === undefined || event.isError || !(edits || isReadTool(event.toolName))) return;
     const path = pathArgument(event.input);
-    if (path !== undefined) call.files = await fileState(cwd, path);
+    if (path === undefined) return;
+    if (edits) call.files = await fileState(cwd, path);
+    // Two agents may know one file by two names.
+    const real = await throughLink(cwd, path);
+    if (real !== undefined) lifecycle(this.#sink, edits ? "file_written" : "file_read", { path: real });
+  }
+
+  /** Partial output of a running call. */
+  update(event: ToolExecutionUpdateEvent): void {
+    const call = this.#open.get(event.toolCallId);
+    const at = now();
+    if (call === undefined || at - call.updatedAt < UPDATE_EVERY) return;
+    call.updatedAt = at;
+    lifecycle(this.#sink, "tool_update", { callId: event.toolCallId });
   }
 
   end(event: ToolExecutionEndEvent): void {

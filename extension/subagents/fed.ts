@@ -13,6 +13,7 @@ export function fedSink({ session, store }: Pick<Host, "session" | "store">, han
     store,
     handle,
     signal(bits) {
+      if (bits & Signal.TREE) findMain(session.id)?.tend();
       const main = bits & Signal.NOTICE ? findMain(session.id) : undefined;
       // Not taken when nobody is there to be told: taking counts as having told.
       if (main !== undefined) for (const notice of takeAll(store, handle)) main.deliver(notice);

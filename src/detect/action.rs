@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::command::{self, Line};
 use super::lines::Asked;
+use super::role::Social;
 use crate::text::{fast, normalize_command};
 
 /// Argument names that explain a call to people or bound its run time, and do not change what is asked.
@@ -75,6 +76,8 @@ pub struct Action {
     pub asked: Option<Asked>,
     /// The program of a shell line, else the tool: what a failure is a failure of.
     pub subject: u128,
+    /// What the call is between agents, and how long it says that it may take.
+    pub social: Social,
 }
 
 /// What an edit does, as far as its arguments tell: enough to see that a later one takes it back.
@@ -123,6 +126,7 @@ impl Action {
                 _ => None,
             },
             subject: understood.as_ref().map_or_else(|| fast(tool.as_bytes()), |line| line.subject),
+            social: Social::of(tool, &value, understood.is_some()),
             path,
         }
     }

@@ -426,7 +426,7 @@ pub fn is_typecheck_tool(tool: &str) -> bool {
 }
 
 /// `checkStatus`, `check_status` and `check-status` are the words check and status.
-fn words_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
+pub(super) fn words_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
     let mut starts: Vec<usize> = vec![0];
     let bytes = name.as_bytes();
     for index in 1..bytes.len() {

@@ -9,6 +9,7 @@ use super::analysis::StuckAnalysis;
 use super::engine::{Engine, Observed};
 use super::gist::Gist;
 use super::incident::Finding;
+use crate::lifecycle::{Family, Id, Kin};
 use crate::policy::Config;
 use crate::text::fast;
 use crate::trace::{Event, EventKind, Usage};
@@ -16,6 +17,8 @@ use crate::trace::{Event, EventKind, Usage};
 #[derive(Debug, Clone)]
 pub struct Detector {
     config: Arc<Config>,
+    /// What concerns all of them.
+    family: Family,
     /// By agent name; `None` is the main agent. A trace has few agents, and events come in runs.
     engines: Vec<(Option<Box<str>>, Engine)>,
     /// Children that were started and have not ended: agent, parent, what it was asked.
@@ -29,6 +32,9 @@ struct Child {
     parent: Option<Box<str>>,
     asked: Arc<Action>,
 }
+
+/// The name of the main agent in a trace.
+const MAIN: &str = "main";
 
 /// Children that are remembered; the oldest is forgotten.
 const MAX_CHILDREN: usize = 1024;
@@ -44,7 +50,9 @@ struct ChildFields {
 
 impl Detector {
     pub fn new(config: &Config) -> Self {
-        Self { config: Arc::new(config.clone()), engines: Vec::new(), children: Vec::new(), last_at: 0.0 }
+        let config = Arc::new(config.clone());
+        let family = Family::new(MAIN, Arc::clone(&config));
+        Self { config, family, engines: Vec::new(), children: Vec::new(), last_at: 0.0 }
     }
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
@@ -63,7 +71,35 @@ impl Detector {
             _ => Vec::new(),
         };
         let observed = self.engine(agent).observe_gist(event.at, &event.kind, gist);
-        findings.extend(named(observed, agent));
+        let member = self.member(agent, event.at);
+        self.family.observe(member, event.at, &event.kind, observed.action.as_deref());
+        let stuck = self.engine(agent).stuck();
+        self.family.set_stuck(member, stuck);
+        let explained = self.family.explains(member, event.at, &self.config);
+        let own = named(observed, agent);
+        findings.extend(own.into_iter().filter(|finding| finding.intervention.is_some() || !explained));
+        findings.extend(self.of_family());
+        findings
+    }
+
+    fn member(&mut self, agent: Option<&str>, at: f64) -> Id {
+        let Some(agent) = agent else { return self.family.root() };
+        self.family.id_of(agent).unwrap_or_else(|| self.family.join(agent, &Kin::default(), at))
+    }
+
+    /// What the family found. An agent that does not respond is stuck as well, which is a verdict of its own.
+    fn of_family(&mut self) -> Vec<Finding> {
+        if !self.family.has_found() {
+            return Vec::new();
+        }
+        let mut findings = Vec::new();
+        for finding in self.family.take().into_iter().filter(|finding| !finding.over) {
+            if let Some(evidence) = finding.analysis.evidence.first() {
+                let rule = evidence.kind.name();
+                findings.push(Finding { rule, intervention: None, ..finding.clone() });
+            }
+            findings.push(finding);
+        }
         findings
     }
 
@@ -107,6 +143,8 @@ impl Detector {
             engine.tick(at, &mut observed);
             findings.extend(named(observed, agent.as_deref()));
         }
+        self.family.tick(at);
+        findings.extend(self.of_family());
         findings
     }
 
@@ -127,6 +165,8 @@ impl Detector {
 
     pub fn reset(&mut self) {
         self.engines.clear();
+        self.children.clear();
+        self.family = Family::new(MAIN, Arc::clone(&self.config));
     }
 
     fn engine(&mut self, agent: Option<&str>) -> &mut Engine {

@@ -27,6 +27,7 @@ pub enum EvidenceType {
     EmptyTurns,
     Narration,
     StreamRepetition,
+    Unresponsive,
 }
 
 impl EvidenceType {
@@ -79,6 +80,7 @@ impl EvidenceType {
             Self::EmptyTurns => "empty_turns",
             Self::Narration => "narration",
             Self::StreamRepetition => "stream_repetition",
+            Self::Unresponsive => "unresponsive",
         }
     }
 }

@@ -1,4 +1,6 @@
 //! Interventions: what calls for a hand without being a loop of the agent's own. Typed data; nothing here acts.
+//! The kinds are all here; those that concern time, money and other agents are found in [`crate::lifecycle`], the
+//! others by what one agent does.
 //!
 //! Each counts what recurs with nothing good in between, is told at its threshold, and again at double the count.
 
@@ -19,6 +21,13 @@ pub enum Kind {
     EmptyResult,
     Polling,
     Denied,
+    Timeout,
+    ExcessiveCost,
+    FileConflict,
+    Deadlock,
+    Orphan,
+    SpawnDepth,
+    PlanLag,
 }
 
 /// What somebody might do about it.
@@ -27,6 +36,8 @@ pub enum Action {
     Warn,
     Steer,
     Restart,
+    Kill,
+    Skip,
 }
 
 impl Kind {
@@ -43,6 +54,13 @@ impl Kind {
             Self::EmptyResult => "intervention:empty_result",
             Self::Polling => "intervention:polling",
             Self::Denied => "intervention:denied",
+            Self::Timeout => "intervention:timeout",
+            Self::ExcessiveCost => "intervention:excessive_cost",
+            Self::FileConflict => "intervention:file_conflict",
+            Self::Deadlock => "intervention:deadlock",
+            Self::Orphan => "intervention:orphan",
+            Self::SpawnDepth => "intervention:spawn_depth",
+            Self::PlanLag => "intervention:plan_lag",
         }
     }
 
@@ -50,7 +68,15 @@ impl Kind {
         match self {
             Self::StreamLoop | Self::EmptyResult | Self::Polling => Action::Steer,
             Self::CompactionLoop => Action::Restart,
-            Self::ProviderFailure | Self::Denied => Action::Warn,
+            Self::ProviderFailure
+            | Self::Denied
+            | Self::Timeout
+            | Self::ExcessiveCost
+            | Self::FileConflict
+            | Self::Deadlock
+            | Self::Orphan
+            | Self::PlanLag => Action::Warn,
+            Self::SpawnDepth => Action::Skip,
         }
     }
 }
@@ -61,6 +87,8 @@ impl Action {
             Self::Warn => "warn",
             Self::Steer => "steer",
             Self::Restart => "restart",
+            Self::Kill => "kill",
+            Self::Skip => "skip",
         }
     }
 }
@@ -70,6 +98,17 @@ pub struct Intervention {
     pub kind: Kind,
     /// One sentence for people.
     pub reason: String,
+    pub suggested: Action,
+    /// The user's configuration lets it be done without asking.
+    pub auto_execute: bool,
+    /// Names of the other agents that it concerns.
+    pub parties: Vec<String>,
+}
+
+impl Intervention {
+    pub fn new(kind: Kind, reason: String) -> Self {
+        Self { kind, reason, suggested: kind.suggested(), auto_execute: false, parties: Vec::new() }
+    }
 }
 
 /// Calls that an outage answered, one after another.
@@ -256,6 +295,6 @@ fn finding(kind: Kind, reason: String, at: f64) -> Finding {
         cost: LoopCost::default(),
         ordinal: 1,
         over: false,
-        intervention: Some(Intervention { kind, reason }),
+        intervention: Some(Intervention::new(kind, reason)),
     }
 }

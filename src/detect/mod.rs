@@ -50,6 +50,7 @@ mod outcome;
 mod progress;
 #[cfg(test)]
 mod properties;
+mod role;
 mod round;
 mod rules;
 mod speech;
@@ -64,4 +65,5 @@ pub use engine::{Engine, Observed};
 pub use evidence::{Evidence, EvidenceType, LoopCost, Report};
 pub use gist::Gist;
 pub use incident::{Finding, Severity};
+pub use role::Role;
 pub use stream::{Repetition, Stream};

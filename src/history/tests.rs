@@ -62,15 +62,18 @@ fn opened(store: &mut Store, id: &str) -> Handle {
 
 /// The same call and answer again, `rounds` times.
 fn repeat(store: &mut Store, handle: Handle, from: u32, rounds: u32) {
-    let target = store.observed(handle).unwrap();
     for turn in from..from + rounds {
         let at = f64::from(turn) * 1000.0;
-        target
-            .observe(at, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: r#"{"command":"ls secret"}"# });
+        store.observe(
+            handle,
+            at,
+            &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: r#"{"command":"ls secret"}"# },
+        );
         let output = "the same";
         let files = &[];
         let (is_error, blocked_by) = (false, None);
-        target.observe(
+        store.observe(
+            handle,
             at,
             &EventKind::ToolResult { turn, call_id: "c", tool: "bash", output, is_error, files, blocked_by },
         );

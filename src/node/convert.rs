@@ -73,15 +73,17 @@ pub struct JsIntervention {
     pub reason: String,
     pub suggested_action: String,
     pub auto_execute: bool,
+    pub parties: Option<Vec<String>>,
 }
 
 impl From<Intervention> for JsIntervention {
     fn from(intervention: Intervention) -> Self {
         Self {
             kind: intervention.kind.name().to_owned(),
-            suggested_action: intervention.kind.suggested().name().to_owned(),
+            suggested_action: intervention.suggested.name().to_owned(),
             reason: intervention.reason,
-            auto_execute: false,
+            auto_execute: intervention.auto_execute,
+            parties: (!intervention.parties.is_empty()).then_some(intervention.parties),
         }
     }
 }
@@ -166,6 +168,7 @@ pub struct JsEvent {
     pub is_error: Option<bool>,
     pub path: Option<String>,
     pub error_class: Option<String>,
+    pub timeout_ms: Option<f64>,
 }
 
 impl JsEvent {
@@ -186,6 +189,7 @@ impl JsEvent {
             is_error: event.is_error.then_some(true),
             path: action.and_then(|action| action.path.as_deref()).map(str::to_owned),
             error_class: event.error_class.as_deref().map(str::to_owned),
+            timeout_ms: action.and_then(|action| action.social.timeout_ms),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::trace::{EventKind, FileState, StopReason, Usage};
 
 fn observe(handle: u32, at: f64, kind: &EventKind<'_>) -> u32 {
-    Store::with_global(|store| store.observed(handle).map_or(0, |target| target.observe(at, kind)))
+    Store::with_global(|store| store.observe(handle, at, kind))
 }
 
 fn some(text: &str) -> Option<&str> {
@@ -51,7 +51,7 @@ pub fn observe_chunk(handle: u32, at: f64, turn: u32, text: Text) -> Result<u32>
 )]
 pub fn observe_usage(
     handle: u32,
-    _at: f64,
+    at: f64,
     input: f64,
     output: f64,
     cache_read: f64,
@@ -67,12 +67,7 @@ pub fn observe_usage(
         cache_write: clean(cache_write),
         cost_usd: clean(usd),
     };
-    Store::with_global(|store| {
-        if let Some(target) = store.get_mut(handle) {
-            target.add_usage(usage);
-        }
-    });
-    0
+    Store::with_global(|store| store.spend(handle, at, usage))
 }
 
 #[napi(
@@ -120,6 +115,11 @@ pub fn observe_file_change(handle: u32, at: f64, path: Text, hash_before: Text, 
 #[napi(catch_unwind, ts_args_type = "handle: number, at: number, event: string, fields: string")]
 pub fn observe_lifecycle(handle: u32, at: f64, event: Text, fields: Text) -> Result<u32> {
     with_texts([event, fields], |[event, fields]| observe(handle, at, &EventKind::Lifecycle { event, fields }))
+}
+
+#[napi(catch_unwind, ts_args_type = "rootId: string, at: number")]
+pub fn tick_tree(root_id: Text, at: f64) -> Result<u32> {
+    with_texts([root_id], |[root]| Store::with_global(|store| store.tick_tree(root, at)))
 }
 
 #[napi(catch_unwind)]

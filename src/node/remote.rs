@@ -39,15 +39,11 @@ pub fn remote_contact(handle: u32, now: f64, connected: bool) {
 #[napi(catch_unwind, ts_args_type = "handle: number, now: number, events: string")]
 pub fn import_events(handle: u32, now: f64, events: Text) -> Result<f64> {
     with_texts([events], |[events]| {
-        Store::with_global(|store| {
-            store.observed(handle).and_then(|target| target.import(now, events)).map_or(0.0, |taken| taken as f64)
-        })
+        Store::with_global(|store| store.import(handle, now, events).map_or(0.0, |taken| taken as f64))
     })
 }
 
 #[napi(catch_unwind, ts_args_type = "handle: number, now: number, state: string")]
 pub fn import_state(handle: u32, now: f64, state: Text) -> Result<u32> {
-    with_texts([state], |[state]| {
-        Store::with_global(|store| store.get_mut(handle).map_or(0, |target| target.import_state(now, state)))
-    })
+    with_texts([state], |[state]| Store::with_global(|store| store.import_state(handle, now, state)))
 }

@@ -8,7 +8,7 @@ use napi_derive::napi;
 
 use super::convert::{JsAnalysis, JsEvent, JsNotice, JsTarget};
 use super::strings::{Text, owned, with_texts};
-use crate::detect::Action;
+use crate::detect::{Action, ToolClass};
 use crate::policy::Config;
 use crate::policy::config::CircuitBreaker;
 use crate::store::{Info, Kind, Link, Store, Unresolved};
@@ -30,6 +30,7 @@ pub struct TargetInfo {
     pub visibility: Option<String>,
     pub project: Option<String>,
     pub pid: Option<u32>,
+    pub background: Option<bool>,
 }
 
 pub(super) fn link_name(link: Link) -> &'static str {
@@ -59,6 +60,7 @@ impl From<TargetInfo> for Info {
             visibility: info.visibility,
             project: info.project,
             pid: info.pid.filter(|&pid| pid > 0),
+            background: info.background,
         }
     }
 }
@@ -75,11 +77,7 @@ pub fn open_target(session_id: Text, at: f64, info: TargetInfo, config: Text) ->
 
 #[napi(catch_unwind)]
 pub fn update_target(handle: u32, info: TargetInfo) {
-    Store::with_global(|store| {
-        if let Some(target) = store.get_mut(handle) {
-            target.update(info.into());
-        }
-    });
+    Store::with_global(|store| store.update(handle, info.into()));
 }
 
 #[napi(catch_unwind, ts_args_type = "handle: number, name: string")]
@@ -94,11 +92,7 @@ pub fn alias_target(handle: u32, name: Text) -> Result<()> {
 #[napi(catch_unwind, ts_args_type = "handle: number, config: string")]
 pub fn configure_target(handle: u32, config: Text) -> Result<()> {
     let config = Arc::new(Config::from_partial_json(&owned(config)?));
-    Store::with_global(|store| {
-        if let Some(target) = store.get_mut(handle) {
-            target.configure(config);
-        }
-    });
+    Store::with_global(|store| store.configure(handle, config));
     Ok(())
 }
 
@@ -140,6 +134,16 @@ pub fn take_notice(handle: u32, now: f64) -> Option<JsNotice> {
     })
 }
 
+#[napi(catch_unwind, ts_args_type = "rootId: string, now: number")]
+pub fn take_tree_notice(root_id: Text, now: f64) -> Result<Option<JsNotice>> {
+    with_texts([root_id], |[root]| {
+        Store::with_global(|store| {
+            let (handle, notice) = store.take_tree_notice(root, now)?;
+            Some(JsNotice::new(notice, store.get(handle)?))
+        })
+    })
+}
+
 #[napi(object)]
 pub struct Refusal {
     pub reason: String,
@@ -153,10 +157,21 @@ pub fn refusal(handle: u32, tool: Text, args: Text) -> Result<Option<Refusal>> {
             let target = store.get(handle)?;
             let breaker = target.config.circuit_breaker;
             // Who pauses the watchdog mostly knows that it is wrong.
-            if breaker == CircuitBreaker::Off || !target.stuck() || store.paused(Store::root_of(target)) {
+            if breaker == CircuitBreaker::Off || store.paused(Store::root_of(target)) {
                 return None;
             }
             let action = Action::new(tool, args);
+            if action.class == ToolClass::Shell
+                && let Some(why) = store.destroys(handle, &action.key)
+            {
+                return Some(Refusal {
+                    reason: format!(
+                        "Refused by the watchdog: {why}. Name the files that are yours, or let the others commit first."
+                    ),
+                    terminate: false,
+                });
+            }
+            let target = store.get(handle).filter(|target| target.stuck())?;
             let (notices, summary) = target.would_repeat(&action)?;
             Some(Refusal {
                 reason: format!(

@@ -268,11 +268,12 @@ fn looping_session() -> String {
 #[test]
 fn the_detector_finds_the_loops_of_a_recorded_session() {
     let report = replayed(looping_session().as_bytes(), &Detector::new(&Config::default())).unwrap();
-    let first = &report.findings[0];
+    let verdicts = || report.findings.iter().filter(|found| found.finding.intervention.is_none());
+    let first = verdicts().next().unwrap();
     assert_eq!((first.line, first.entry_id.as_deref(), first.event_index), (8, Some("r2"), 9));
     assert_eq!(first.finding.rule, "repeated_command");
     assert_eq!(first.finding.cost.rounds, 2);
-    assert!(report.findings.iter().any(|found| found.line > 14), "the second loop is another one");
+    assert!(verdicts().any(|found| found.line > 14), "the second loop is another one");
 }
 
 #[test]

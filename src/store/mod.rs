@@ -5,7 +5,9 @@
 
 mod breaker;
 mod event;
+mod families;
 mod memory;
+mod passed;
 mod remote;
 mod target;
 
@@ -14,8 +16,11 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
+use crate::lifecycle::Kin;
 use crate::policy::Config;
+use crate::trace::{EventKind, Usage};
 pub use event::{Compact, Kind};
+use families::{Families, Seat};
 pub use memory::{Memory, Totals, Used};
 pub use remote::Remote;
 pub use target::{Info, Link, NOTICE, Notice, Target, VERDICT};
@@ -60,11 +65,17 @@ pub struct Store {
     finished: VecDeque<Handle>,
     /// Main sessions whose trees are paused.
     paused: HashSet<String>,
+    families: Families,
     evicted: u64,
     observed: u64,
     /// Who is told of targets, for after this process.
     memory: Option<Arc<dyn Memory>>,
 }
+
+/// Something is due for the tree of a target, see [`Store::take_tree_notice`].
+pub const TREE: u32 = 4;
+/// An agent of the tree is at work: its clocks must go on.
+pub const BUSY: u32 = 8;
 
 static GLOBAL: LazyLock<Mutex<Store>> = LazyLock::new(Mutex::default);
 
@@ -83,6 +94,7 @@ impl Store {
                 target.reopen(at);
                 self.finished.retain(|&other| other != handle);
                 self.remember(handle, true);
+                self.seat(handle, at);
                 return handle;
             }
             // An alias of another target: the session itself has the better claim.
@@ -100,6 +112,7 @@ impl Store {
         entry.target = Some(target);
         let handle = (entry.generation << SLOT_BITS) | slot;
         self.names.insert(id.to_owned(), handle);
+        self.seat(handle, at);
         self.remember(handle, false);
         handle
     }
@@ -119,6 +132,51 @@ impl Store {
         }
     }
 
+    /// Gives a target its place in its family; one that has moved leaves the other.
+    fn seat(&mut self, handle: Handle, at: f64) {
+        let Some(target) = target_at(&mut self.slots, handle) else { return };
+        let info = &target.info;
+        let kin = Kin {
+            parent: info.parent_id.as_deref().filter(|parent| *parent != target.id),
+            label: info.name.as_deref(),
+            agent_type: info.agent_type.as_deref(),
+            task: None,
+            background: info.background == Some(true),
+            // A package that is met exactly tells when its agents end.
+            ends: info.link == Some(Link::Exact) && info.backend.is_some(),
+        };
+        let before = target.seat;
+        let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
+        target.seat = Some(seat);
+        if let Some(before) = before {
+            self.families.vacate(before);
+        }
+    }
+
+    /// Changes what is known of a target.
+    pub fn update(&mut self, handle: Handle, newer: Info) {
+        let Some(target) = self.get_mut(handle) else { return };
+        let kin = |info: &Info| {
+            (info.root_id.clone(), info.parent_id.clone(), info.name.clone(), info.link, info.backend.clone())
+        };
+        let before = kin(&target.info);
+        target.update(newer);
+        if target.ended_at.is_none() && kin(&target.info) != before {
+            let at = target.last_active_at;
+            self.seat(handle, at);
+        }
+    }
+
+    /// New configuration of a target; of a main session it is that of its family.
+    pub fn configure(&mut self, handle: Handle, config: Arc<Config>) {
+        let Some(target) = self.get_mut(handle) else { return };
+        target.configure(Arc::clone(&config));
+        let (root, seat) = (target.info.root_id.is_none(), target.seat);
+        if let Some(family) = seat.filter(|_| root).and_then(|seat| self.families.at(seat)) {
+            family.configure(config);
+        }
+    }
+
     pub fn get(&self, handle: Handle) -> Option<&Target> {
         let slot = self.slots.get((handle & SLOT_MASK) as usize)?;
         slot.target.as_deref().filter(|_| slot.generation == handle >> SLOT_BITS)
@@ -129,10 +187,109 @@ impl Store {
         slot.target.as_deref_mut().filter(|_| slot.generation == handle >> SLOT_BITS)
     }
 
-    /// For the event path: the target, counted as observed.
-    pub fn observed(&mut self, handle: Handle) -> Option<&mut Target> {
+    /// The event path. Returns bits of the published `Signal`.
+    pub fn observe(&mut self, handle: Handle, at: f64, kind: &EventKind<'_>) -> u32 {
         self.observed += 1;
-        self.get_mut(handle)
+        let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
+        if !target.observes() {
+            return 0;
+        }
+        let Some((seat, family)) = target.seat.and_then(|seat| Some((seat, self.families.at(seat)?))) else {
+            return target.observe(at, kind).0;
+        };
+        target.explained = family.explains(seat.member, at, &target.config);
+        let (signal, action) = target.observe(at, kind);
+        family.observe(seat.member, at, kind, action.as_deref());
+        family.set_stuck(seat.member, target.stuck());
+        if family.has_found() { signal | self.collect(seat) } else { signal }
+    }
+
+    /// What a message used.
+    pub fn spend(&mut self, handle: Handle, at: f64, usage: Usage) -> u32 {
+        let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
+        target.add_usage(usage);
+        let Some(seat) = target.seat.filter(|_| target.observes()) else { return 0 };
+        let Some(family) = self.families.at(seat) else { return 0 };
+        family.spend(seat.member, usage, at);
+        if family.has_found() { self.collect(seat) } else { 0 }
+    }
+
+    /// Takes a batch of events of a session that another process watches; the number of the latest one taken.
+    pub fn import(&mut self, handle: Handle, now: f64, events: &str) -> Option<u64> {
+        self.observed += 1;
+        let target = target_at(&mut self.slots, handle)?;
+        let taken = target.import(now, events);
+        if let (Some(seat), Some(remote)) = (target.seat, &mut target.remote)
+            && let Some(family) = self.families.at(seat)
+        {
+            let (passed, calls) = remote.take_passed();
+            passed::show(family, seat.member, calls, passed);
+            family.set_stuck(seat.member, target.stuck());
+            target.unresponsive = None;
+            self.collect(seat);
+        }
+        taken
+    }
+
+    /// Takes verdict and counts of a session that another process watches.
+    pub fn import_state(&mut self, handle: Handle, now: f64, state: &str) -> u32 {
+        let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
+        let before = target.usage();
+        let signal = target.import_state(now, state);
+        let Some((seat, family)) = target.seat.and_then(|seat| Some((seat, self.families.at(seat)?))) else {
+            return signal;
+        };
+        let more = target.usage() - before;
+        if more.total_tokens() <= 0.0 && more.cost_usd <= 0.0 {
+            return signal;
+        }
+        family.spend(seat.member, more, now);
+        if family.has_found() { signal | self.collect(seat) } else { signal }
+    }
+
+    /// Time has passed for a whole tree.
+    pub fn tick_tree(&mut self, root: &str, at: f64) -> u32 {
+        let Some(family) = self.families.of_root(root) else { return 0 };
+        family.tick(at);
+        let busy = if family.busy(at) { BUSY } else { 0 };
+        let due = if self.families.collect(root) { TREE } else { 0 };
+        self.mark_unresponsive(root);
+        busy | due
+    }
+
+    fn collect(&mut self, seat: Seat) -> u32 {
+        if self.families.collect_seat(seat) { TREE } else { 0 }
+    }
+
+    /// Whether an agent responds is part of what is known of its target.
+    fn mark_unresponsive(&mut self, root: &str) {
+        for (name, evidence) in self.families.unresponsive(root) {
+            if let Some(target) = self.names.get(name.as_str()).and_then(|h| target_at(&mut self.slots, *h)) {
+                target.unresponsive = evidence;
+            }
+        }
+    }
+
+    /// Why a call of a shell must not run: it would undo what other agents have not saved.
+    pub fn destroys(&mut self, handle: Handle, line: &str) -> Option<String> {
+        let seat = self.get(handle)?.seat?;
+        self.families.at(seat)?.refuses(seat.member, line)
+    }
+
+    /// What is due about the agents of a tree; nothing while it is paused. The target is the one that it is about.
+    pub fn take_tree_notice(&mut self, root: &str, now: f64) -> Option<(Handle, Notice)> {
+        if self.paused(root) {
+            return None;
+        }
+        let cooldown = self.get(*self.names.get(root)?)?.config.cooldown_sec;
+        let (name, finding) = self.families.take_due(root, now, cooldown)?;
+        let handle = *self.names.get(&name).or_else(|| self.names.get(root))?;
+        let target = self.get_mut(handle)?;
+        if let Some(intervention) = finding.intervention.as_ref().filter(|_| !finding.over) {
+            target.note(now, Kind::Alert, &intervention.reason);
+        }
+        let notice = target.told_of(finding, now);
+        Some((handle, notice))
     }
 
     /// Another name for a target. One that another target has is taken from it, unless it is a session id.
@@ -144,7 +301,11 @@ impl Store {
         self.drop_name(name);
         if let Some(target) = self.get_mut(handle) {
             target.aliases.push(name.to_owned());
+            let seat = target.seat;
             self.names.insert(name.to_owned(), handle);
+            if let Some((seat, family)) = seat.and_then(|seat| Some((seat, self.families.at(seat)?))) {
+                family.alias(seat.member, name);
+            }
         }
     }
 
@@ -160,7 +321,12 @@ impl Store {
         target.info.status = Some(status.to_owned());
         if target.ended_at.is_none() {
             target.end(at);
+            let seat = target.seat;
             self.finished.push_back(handle);
+            if let Some((seat, family)) = seat.and_then(|seat| Some((seat, self.families.at(seat)?))) {
+                family.leave(seat.member, status, at);
+                self.collect(seat);
+            }
         }
         while self.finished.len() > KEEP_FINISHED {
             if let Some(oldest) = self.finished.pop_front() {
@@ -205,6 +371,9 @@ impl Store {
                 self.names.remove(alias);
             }
             self.paused.remove(&target.id);
+            if let Some(seat) = target.seat {
+                self.families.vacate(seat);
+            }
             self.evicted += 1;
         }
     }
@@ -284,6 +453,12 @@ impl Store {
     }
 }
 
+/// Beside the other parts of the store.
+fn target_at(slots: &mut [Slot], handle: Handle) -> Option<&mut Target> {
+    let slot = slots.get_mut((handle & SLOT_MASK) as usize)?;
+    slot.target.as_deref_mut().filter(|_| slot.generation == handle >> SLOT_BITS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,9 +471,9 @@ mod tests {
     fn call(store: &mut Store, handle: Handle, turn: u32, command: &str, output: &str) -> u32 {
         let at = f64::from(turn) * 1000.0;
         let args = serde_json::json!({ "command": command }).to_string();
-        let target = store.observed(handle).unwrap();
-        target.observe(at, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: &args })
-            | target.observe(
+        store.observe(handle, at, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args: &args })
+            | store.observe(
+                handle,
                 at,
                 &EventKind::ToolResult {
                     turn,
@@ -354,7 +529,7 @@ mod tests {
         }
         assert_eq!(call(&mut store, handle, 7, "ls", "a") & NOTICE, NOTICE, "one waits");
         let user = EventKind::User { text: "do something else", synthetic: false };
-        assert_eq!(store.observed(handle).unwrap().observe(8000.0, &user) & NOTICE, 0);
+        assert_eq!(store.observe(handle, 8000.0, &user) & NOTICE, 0);
         call(&mut store, handle, 8, "cat b", "b");
         assert!(store.take_notice(handle, 1e9).is_none());
     }
@@ -388,10 +563,10 @@ mod tests {
             call(&mut store, handle, turn, "cat a", "text");
         }
         for turn in 4..=9 {
-            let target = store.observed(handle).unwrap();
             let args = r#"{"command":"cat a"}"#;
-            target.observe(4000.0, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args });
-            target.observe(
+            store.observe(handle, 4000.0, &EventKind::ToolCall { turn, call_id: "c", tool: "bash", args });
+            store.observe(
+                handle,
                 4000.0,
                 &EventKind::ToolResult {
                     turn,

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::event::Kind;
+use super::passed::{Calls, Passed, classed};
 use super::target::{Target, VERDICT};
 use crate::detect::compact::{CompactEvent, action};
 use crate::detect::{Confidence, Evidence, EvidenceType, StuckAnalysis};
@@ -38,6 +39,9 @@ pub struct Remote {
     repeated: (u64, u64),
     /// Calls and edits as that process counts them; the target's own counts are sums over its lives.
     counted: (u64, u64),
+    /// What the family has not been shown yet.
+    passed: Vec<Passed>,
+    calls: Calls,
 }
 
 impl Remote {
@@ -66,6 +70,10 @@ impl Remote {
     pub fn repeated(&self) -> (u64, u64) {
         self.repeated
     }
+    /// What came since it was last asked, and the calls that are open.
+    pub(super) fn take_passed(&mut self) -> (Vec<Passed>, &mut Calls) {
+        (std::mem::take(&mut self.passed), &mut self.calls)
+    }
 }
 
 /// One event on its way in: a compact event, or one of the agent's life, which the ring does not keep.
@@ -76,6 +84,8 @@ struct Item {
     at: f64,
     /// Name of a lifecycle event.
     life: Option<String>,
+    fields: Option<Box<RawValue>>,
+    timeout_ms: Option<f64>,
     #[serde(rename = "type")]
     kind: Option<String>,
     summary: Option<String>,
@@ -208,7 +218,9 @@ impl Target {
             return false;
         }
         self.last_active_at = self.last_active_at.max(at);
-        if item.life.is_some() {
+        if let Some(life) = &item.life {
+            let fields = item.fields.as_ref().map_or_else(String::new, |fields| cut(fields.get(), KEY).to_owned());
+            self.pass(Passed::life(at, life, fields));
             return true;
         }
         let Some(kind) = item.kind.as_deref().and_then(Kind::parse) else { return false };
@@ -223,8 +235,17 @@ impl Target {
                 ..CompactEvent::default()
             });
             shown.path = item.path.as_deref().map(|path| cut(path, KEY).into());
-            Arc::new(shown)
+            shown.social.timeout_ms = item.timeout_ms.filter(|ms| ms.is_finite() && *ms > 0.0);
+            Arc::new(classed(shown, kind))
         });
+        self.pass(Some(Passed::Event {
+            at,
+            kind,
+            action: shown.clone(),
+            turn: item.turn.unwrap_or(0),
+            call_id: item.call_id.as_deref().map(|id| cut(id, LINE)).unwrap_or_default().to_owned(),
+            is_error: item.is_error.unwrap_or(false),
+        }));
         self.push(at, kind, |event| {
             event.action = shown;
             event.text = if of_tool { Box::default() } else { cut(summary, LINE).into() };
@@ -236,6 +257,12 @@ impl Target {
             event.error_class = item.error_class.as_deref().map(|class| cut(class, LINE).into());
         });
         true
+    }
+
+    fn pass(&mut self, passed: Option<Passed>) {
+        if let (Some(remote), Some(passed)) = (&mut self.remote, passed) {
+            remote.passed.push(passed);
+        }
     }
 
     /// The verdict and the counts as that process has them. What is absent stays as it was.

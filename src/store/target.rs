@@ -8,10 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::breaker::Breaker;
 use super::event::{Compact, Kind};
+use super::families::Seat;
 use super::memory::{self, Memory, Totals, Used};
 use super::remote::Remote;
 use crate::detect::intervention::Intervention;
-use crate::detect::{Action, Engine, Finding, LoopCost, Observed, Severity, StuckAnalysis};
+use crate::detect::{Action, Engine, Evidence, Finding, LoopCost, Observed, Severity, StuckAnalysis};
 use crate::policy::{Config, should_alert};
 use crate::text;
 use crate::trace::{EventKind, StopReason, Usage};
@@ -48,6 +49,8 @@ pub struct Info {
     pub project: Option<String>,
     /// Process that runs it, where that is another one.
     pub pid: Option<u32>,
+    /// Its parent goes on meanwhile.
+    pub background: Option<bool>,
 }
 
 impl Info {
@@ -69,6 +72,7 @@ impl Info {
         take(&mut self.visibility, newer.visibility);
         take(&mut self.project, newer.project);
         take(&mut self.pid, newer.pid);
+        take(&mut self.background, newer.background);
     }
 }
 
@@ -87,6 +91,21 @@ pub struct Notice {
     pub intervention: Option<Intervention>,
 }
 
+impl From<Finding> for Notice {
+    fn from(finding: Finding) -> Self {
+        Self {
+            over: finding.over,
+            rule: finding.rule,
+            severity: finding.severity,
+            incident: finding.incident,
+            analysis: finding.analysis,
+            cost: finding.cost,
+            ordinal: finding.ordinal,
+            intervention: finding.intervention,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Target {
     pub id: String,
@@ -101,6 +120,12 @@ pub struct Target {
     pub last_command: Option<Arc<str>>,
     /// Set when another process watches the session: then its verdict counts, and the engine here is not run.
     pub remote: Option<Box<Remote>>,
+    /// Its place in its family.
+    pub(super) seat: Option<Seat>,
+    /// Another agent is in its way: a loop would be the conflict between them, which is told as such.
+    pub(super) explained: bool,
+    /// The clocks' evidence against it.
+    pub(super) unresponsive: Option<Evidence>,
     engine: Engine,
     breaker: Breaker,
     /// What was used before the target was last reopened; the engine has the rest.
@@ -136,6 +161,9 @@ impl Target {
             patches: 0,
             last_command: None,
             remote: None,
+            seat: None,
+            explained: false,
+            unresponsive: None,
             used_before: Usage::default(),
             repeated_before: (0, 0),
             ring: VecDeque::new(),
@@ -224,11 +252,16 @@ impl Target {
         self.breaker = Breaker::default();
     }
 
-    /// The one way in for events of the session.
-    pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> u32 {
-        if !self.config.enabled || self.ended_at.is_some() || self.remote.is_some() {
-            return 0;
+    pub fn observes(&self) -> bool {
+        self.config.enabled && self.ended_at.is_none() && self.remote.is_none()
+    }
+
+    /// The one way in for events of the session. Gives the action of a call or a result back.
+    pub fn observe(&mut self, at: f64, kind: &EventKind<'_>) -> (u32, Option<Arc<Action>>) {
+        if !self.observes() {
+            return (0, None);
         }
+        self.unresponsive = None;
         self.last_active_at = self.last_active_at.max(at);
         if let EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } = *kind
             && output.len() <= 4 * HASHED
@@ -241,9 +274,13 @@ impl Target {
         self.take(at, kind)
     }
 
-    fn take(&mut self, at: f64, kind: &EventKind<'_>) -> u32 {
+    fn take(&mut self, at: f64, kind: &EventKind<'_>) -> (u32, Option<Arc<Action>>) {
         let repeated = self.engine.repetitions().0;
-        let observed = self.engine.observe(at, kind);
+        let mut observed = self.engine.observe(at, kind);
+        if self.explained {
+            observed.findings.retain(|finding| finding.over || finding.intervention.is_some());
+        }
+        let action = observed.action.clone();
         self.keep(at, kind, observed.action.as_ref());
         self.follow(kind, observed.action.as_ref(), self.engine.repetitions().0 == repeated);
         let signal = self.signal(observed);
@@ -253,7 +290,7 @@ impl Target {
             }
             self.told.clear();
         }
-        signal
+        (signal, action)
     }
 
     /// What ran, for [`Self::would_repeat`]. `news`: a result was none that the call had before.
@@ -282,7 +319,7 @@ impl Target {
     }
 
     pub fn tick(&mut self, at: f64) -> u32 {
-        if !self.config.enabled || self.ended_at.is_some() || self.remote.is_some() {
+        if !self.observes() {
             return 0;
         }
         let mut observed = Observed::default();
@@ -415,19 +452,15 @@ impl Target {
             };
             self.note(now, Kind::Alert, &text);
         }
-        let notice = Notice {
-            over: finding.over,
-            rule: finding.rule,
-            severity: finding.severity,
-            incident: finding.incident,
-            analysis: finding.analysis,
-            cost: finding.cost,
-            ordinal: finding.ordinal,
-            intervention: finding.intervention,
-        };
+        Some(self.told_of(finding, now))
+    }
+
+    /// What was told about it is remembered beyond the process.
+    pub(super) fn told_of(&self, finding: Finding, now: f64) -> Notice {
+        let notice = Notice::from(finding);
         self.show_totals();
         self.tell(|memory, target| memory.told(target, &notice, now));
-        Some(notice)
+        notice
     }
 
     /// Whether an alert that a model asks for may be sent, by the evidence there is now. Not stuck by the rules: it
@@ -448,12 +481,15 @@ impl Target {
     }
 
     pub fn analysis(&self) -> StuckAnalysis {
-        self.remote.as_ref().map_or_else(|| self.engine.analysis(), |remote| remote.analysis().clone())
+        let analysis = self.remote.as_ref().map_or_else(|| self.engine.analysis(), |remote| remote.analysis().clone());
+        let Some(evidence) = self.unresponsive.clone() else { return analysis };
+        StuckAnalysis::from_evidence(analysis.evidence.into_iter().chain([evidence]).collect())
     }
 
     pub fn stuck(&self) -> bool {
-        self.ended_at.is_none()
-            && self.remote.as_ref().map_or_else(|| self.engine.stuck(), |remote| remote.analysis().likely_stuck)
+        let by_rules =
+            || self.remote.as_ref().map_or_else(|| self.engine.stuck(), |remote| remote.analysis().likely_stuck);
+        self.ended_at.is_none() && (self.unresponsive.is_some() || by_rules())
     }
 
     pub fn usage(&self) -> Usage {

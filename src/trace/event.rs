@@ -92,6 +92,20 @@ impl Usage {
     }
 }
 
+impl std::ops::Sub for Usage {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            input: self.input - other.input,
+            output: self.output - other.output,
+            cache_read: self.cache_read - other.cache_read,
+            cache_write: self.cache_write - other.cache_write,
+            cost_usd: self.cost_usd - other.cost_usd,
+        }
+    }
+}
+
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input += other.input;

@@ -1,0 +1,322 @@
+//! The clocks of one agent: when it last gave a sign, what it has open, and whether it is silent for longer than it
+//! may be. Pure over the time that it is given; knows no other agent.
+
+use crate::policy::Config;
+
+/// Beyond its declared time a call may take so much longer to come back.
+const GRACE_MS: f64 = 30_000.0;
+/// A call without a declared time whose output or processor time grew this recently is at work.
+const AT_WORK_MS: f64 = 120_000.0;
+/// How many times its bound a call may take that is visibly at work, or that waits for an agent that is not seen.
+const PATIENT: f64 = 3.0;
+/// A compaction is one request; it may take as long as a tool.
+const OPEN_CALLS: usize = 256;
+
+/// Much thinking is long silence on some transports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thinking {
+    #[default]
+    Low,
+    Medium,
+    High,
+    Xhigh,
+}
+
+impl Thinking {
+    pub fn parse(name: &str) -> Self {
+        match name {
+            "medium" => Self::Medium,
+            "high" => Self::High,
+            "xhigh" | "max" => Self::Xhigh,
+            _ => Self::Low,
+        }
+    }
+
+    fn scale(self) -> f64 {
+        match self {
+            Self::Low => 1.0,
+            Self::Medium => 2.0,
+            Self::High => 5.0,
+            Self::Xhigh => 10.0,
+        }
+    }
+}
+
+/// A tool call that has not come back.
+#[derive(Debug, Clone)]
+pub struct OpenCall {
+    pub id: Box<str>,
+    pub tool: Box<str>,
+    pub since: f64,
+    /// Milliseconds.
+    pub declared: Option<f64>,
+    /// It is about another agent: starts it or waits for it.
+    pub about_agent: bool,
+    pub addressee: Option<Box<str>>,
+    /// When its output last grew.
+    at_work: f64,
+}
+
+/// What a silence is, with the age that the rule used.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Silence {
+    /// Nothing is open and nothing comes.
+    Idle {
+        for_ms: f64,
+    },
+    OpenTool {
+        tool: Box<str>,
+        for_ms: f64,
+        past_declared: bool,
+    },
+}
+
+impl Silence {
+    pub fn for_ms(&self) -> f64 {
+        match self {
+            Self::Idle { for_ms } | Self::OpenTool { for_ms, .. } => *for_ms,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Clock {
+    pub thinking: Thinking,
+    pub last_sign: f64,
+    /// A sign of an agent below it that is not seen itself.
+    pub below: f64,
+    open: Vec<OpenCall>,
+    compacting_since: Option<f64>,
+    dialogs: u32,
+    /// Until then a provider said that it will not answer.
+    excused_until: f64,
+    output: f64,
+    cpu: f64,
+}
+
+impl Clock {
+    pub fn sign(&mut self, at: f64) {
+        self.last_sign = self.last_sign.max(at);
+    }
+
+    pub fn opened(&mut self, call: OpenCall) {
+        if self.open.len() >= OPEN_CALLS {
+            self.open.remove(0);
+        }
+        self.open.push(call);
+    }
+
+    pub fn closed(&mut self, id: &str) {
+        if let Some(index) = self.open.iter().rposition(|call| &*call.id == id) {
+            self.open.remove(index);
+        }
+    }
+
+    pub fn open(&self) -> &[OpenCall] {
+        &self.open
+    }
+
+    /// Nothing of a run outlives it.
+    pub fn settle(&mut self) {
+        self.open.clear();
+        self.compacting_since = None;
+        self.dialogs = 0;
+        self.excused_until = 0.0;
+    }
+
+    pub fn compacting(&mut self, since: Option<f64>) {
+        self.compacting_since = since;
+    }
+
+    pub fn asks(&mut self) {
+        self.dialogs += 1;
+    }
+
+    pub fn answered(&mut self) {
+        self.dialogs = self.dialogs.saturating_sub(1);
+    }
+
+    /// A question to somebody is open.
+    pub fn asking(&self) -> bool {
+        self.dialogs > 0
+    }
+
+    pub fn excuse(&mut self, until: f64) {
+        self.excused_until = self.excused_until.max(until);
+    }
+
+    pub fn excused(&self, now: f64) -> bool {
+        now < self.excused_until
+    }
+
+    /// Output of one call, or of whichever is open.
+    pub fn worked(&mut self, call: Option<&str>, at: f64) {
+        for open in &mut self.open {
+            if call.is_none_or(|id| *open.id == *id) {
+                open.at_work = at;
+            }
+        }
+    }
+
+    /// What a tick measured of the open calls together; true when it grew.
+    pub fn measured(&mut self, output: f64, cpu: f64) -> bool {
+        let grew = output > self.output || cpu > self.cpu;
+        self.output = output;
+        self.cpu = cpu;
+        grew
+    }
+
+    /// `known_below`: the latest sign of any agent below it; they are its activity.
+    pub fn silence(&self, config: &Config, known_below: f64, now: f64) -> Option<Silence> {
+        let tool_limit = config.open_tool_timeout_sec * 1000.0;
+        if self.asking() || self.excused(now) {
+            return None;
+        }
+        if let Some(since) = self.compacting_since {
+            return (tool_limit > 0.0 && now - since >= tool_limit).then(|| Silence::OpenTool {
+                tool: "compaction".into(),
+                for_ms: now - since,
+                past_declared: false,
+            });
+        }
+        let below = self.below.max(known_below);
+        if !self.open.is_empty() {
+            if tool_limit <= 0.0 {
+                return None;
+            }
+            return self.open.iter().find_map(|call| call.overdue(tool_limit, below, config, now));
+        }
+        let limit = config.idle_timeout_sec * 1000.0 * self.thinking.scale();
+        // A limit that was waited for ends with a fresh start.
+        let last = self.last_sign.max(below).max(self.excused_until);
+        (limit > 0.0 && now - last >= limit).then_some(Silence::Idle { for_ms: now - last })
+    }
+}
+
+impl OpenCall {
+    pub fn new(id: &str, tool: &str, since: f64) -> Self {
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+            since,
+            declared: None,
+            about_agent: false,
+            addressee: None,
+            at_work: f64::MIN,
+        }
+    }
+
+    fn overdue(&self, limit: f64, below: f64, config: &Config, now: f64) -> Option<Silence> {
+        let declared = self.declared.map(|declared| declared + GRACE_MS);
+        let mut bound = limit.max(declared.unwrap_or(0.0));
+        let unseen = self.about_agent && below < self.since;
+        if declared.is_none() && (now - self.at_work <= AT_WORK_MS || unseen) {
+            bound *= PATIENT;
+        }
+        // What an agent below does is what the call does.
+        if self.about_agent && now - below < (config.idle_timeout_sec * 1000.0).max(limit) {
+            return None;
+        }
+        let for_ms = now - self.since;
+        (for_ms >= bound).then(|| Silence::OpenTool {
+            tool: self.tool.clone(),
+            for_ms,
+            past_declared: declared.is_some_and(|declared| for_ms >= declared),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> Clock {
+        let mut clock = Clock::default();
+        clock.sign(0.0);
+        clock
+    }
+
+    fn at(clock: &Clock, seconds: f64) -> Option<Silence> {
+        clock.silence(&Config::default(), f64::MIN, seconds * 1000.0)
+    }
+
+    #[test]
+    fn a_silent_model_is_silent_after_three_minutes_and_not_before() {
+        assert_eq!(at(&clock(), 179.9), None);
+        assert_eq!(at(&clock(), 180.0), Some(Silence::Idle { for_ms: 180_000.0 }));
+    }
+
+    #[test]
+    fn much_thinking_may_be_long() {
+        for (level, limit) in [("off", 180.0), ("low", 180.0), ("medium", 360.0), ("high", 900.0), ("xhigh", 1800.0)] {
+            let clock = Clock { thinking: Thinking::parse(level), ..clock() };
+            assert_eq!(at(&clock, limit - 1.0), None, "{level}");
+            assert!(at(&clock, limit).is_some(), "{level}");
+        }
+    }
+
+    #[test]
+    fn dialogs_compactions_and_named_resets_stop_the_clock() {
+        let mut asking = clock();
+        asking.asks();
+        assert_eq!(at(&asking, 90_000.0), None);
+        asking.answered();
+        asking.sign(90_000_000.0);
+        assert_eq!(at(&asking, 90_100.0), None);
+
+        let mut compacting = clock();
+        compacting.compacting(Some(0.0));
+        assert_eq!(at(&compacting, 599.0), None);
+        assert!(at(&compacting, 600.0).is_some(), "a compaction that hangs is a hang");
+
+        let mut limited = clock();
+        limited.excuse(1_500_000.0);
+        assert_eq!(at(&limited, 1_499.0), None);
+        assert_eq!(at(&limited, 1_679.0), None, "it has its full time again after the reset");
+        assert!(at(&limited, 1_680.0).is_some());
+    }
+
+    #[test]
+    fn a_call_may_take_as_long_as_it_said_and_a_little_more() {
+        let mut clock = clock();
+        clock.opened(OpenCall { declared: Some(1_800_000.0), ..OpenCall::new("c", "bash", 0.0) });
+        assert_eq!(at(&clock, 1829.0), None);
+        let past = Some(Silence::OpenTool { tool: "bash".into(), for_ms: 1_830_000.0, past_declared: true });
+        assert_eq!(at(&clock, 1830.0), past);
+        clock.closed("c");
+        assert!(matches!(at(&clock, 1830.0), Some(Silence::Idle { .. })));
+    }
+
+    #[test]
+    fn a_call_without_a_declared_time_has_ten_minutes_or_thirty_while_it_works() {
+        let mut clock = clock();
+        clock.opened(OpenCall::new("c", "bash", 0.0));
+        assert_eq!(at(&clock, 599.0), None);
+        assert!(at(&clock, 600.0).is_some());
+        clock.worked(Some("c"), 590_000.0);
+        assert_eq!(at(&clock, 600.0), None);
+        assert!(at(&clock, 720.0).is_some(), "its output stopped two minutes ago");
+        clock.worked(None, 1_790_000.0);
+        assert!(at(&clock, 1800.0).is_some(), "output alone is no reason for ever");
+    }
+
+    #[test]
+    fn what_happens_below_is_activity() {
+        let mut clock = clock();
+        clock.opened(OpenCall { about_agent: true, ..OpenCall::new("c", "subagent", 0.0) });
+        clock.below = 5_000_000.0;
+        assert_eq!(at(&clock, 5100.0), None);
+        let known = |seconds: f64, below: f64| clock.silence(&Config::default(), below * 1000.0, seconds * 1000.0);
+        assert_eq!(known(9000.0, 8990.0), None);
+        assert!(known(9000.0, 8000.0).is_some());
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_no_limit() {
+        let config = Config { idle_timeout_sec: 0.0, open_tool_timeout_sec: 0.0, ..Config::default() };
+        let mut clock = clock();
+        assert_eq!(clock.silence(&config, f64::MIN, 1e12), None);
+        clock.opened(OpenCall::new("c", "bash", 0.0));
+        assert_eq!(clock.silence(&config, f64::MIN, 1e12), None);
+    }
+}

@@ -1,0 +1,189 @@
+//! Which agent changed which file, and when two of them get into each other's way. A change after having read the
+//! other's is no conflict, nor is one of an agent that was not there yet or is no more.
+
+use std::collections::HashMap;
+
+use super::Id;
+use crate::text::fast;
+
+/// Files remembered; the one that was longest untouched is forgotten.
+const FILES: usize = 4096;
+/// Files of one agent that count as unsaved.
+const UNSAVED: usize = 1024;
+
+#[derive(Debug, Clone)]
+struct Touched {
+    path: Box<str>,
+    by: Id,
+    at: f64,
+    /// Agents that have seen the latest change.
+    seen_by: Vec<Id>,
+    /// Changes over another agent's that was not read.
+    clashes: u32,
+}
+
+/// An agent changed a file over another one's change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clash {
+    pub path: Box<str>,
+    pub before: Id,
+    /// Milliseconds since the other's change.
+    pub after_ms: f64,
+    /// How many there were of this file.
+    pub count: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Conflicts {
+    files: HashMap<u128, Touched>,
+    unsaved: HashMap<Id, Vec<Box<str>>>,
+}
+
+impl Conflicts {
+    pub fn read(&mut self, by: Id, path: &str) {
+        if let Some(file) = self.files.get_mut(&fast(path.as_bytes()))
+            && !file.seen_by.contains(&by)
+        {
+            file.seen_by.push(by);
+        }
+    }
+
+    /// A shell line that names a file has most likely shown it.
+    pub fn read_by_line(&mut self, by: Id, line: &str) {
+        for file in self.files.values_mut() {
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            if file.by != by && !file.seen_by.contains(&by) && !name.is_empty() && line.contains(name) {
+                file.seen_by.push(by);
+            }
+        }
+    }
+
+    /// `party`: whether an agent was there when the other made its change, and still is.
+    pub fn changed(&mut self, by: Id, path: &str, at: f64, party: impl Fn(Id, f64) -> bool) -> Option<Clash> {
+        let unsaved = self.unsaved.entry(by).or_default();
+        if !unsaved.iter().any(|known| **known == *path) {
+            if unsaved.len() >= UNSAVED {
+                unsaved.remove(0);
+            }
+            unsaved.push(path.into());
+        }
+        let key = fast(path.as_bytes());
+        let Some(file) = self.files.get_mut(&key) else {
+            self.make_room();
+            self.files.insert(key, Touched { path: path.into(), by, at, seen_by: vec![by], clashes: 0 });
+            return None;
+        };
+        let clash = (file.by != by && !file.seen_by.contains(&by) && party(file.by, file.at)).then(|| {
+            file.clashes += 1;
+            Clash { path: file.path.clone(), before: file.by, after_ms: at - file.at, count: file.clashes }
+        });
+        file.by = by;
+        file.at = at;
+        file.seen_by = vec![by];
+        clash
+    }
+
+    fn make_room(&mut self) {
+        if self.files.len() < FILES {
+            return;
+        }
+        let oldest = self.files.iter().min_by(|a, b| a.1.at.total_cmp(&b.1.at)).map(|(key, _)| *key);
+        if let Some(oldest) = oldest {
+            self.files.remove(&oldest);
+        }
+    }
+
+    /// What the agent wrote is committed; with `all` what everybody wrote.
+    pub fn saved(&mut self, by: Id, all: bool) {
+        if all {
+            self.unsaved.clear();
+        } else {
+            self.unsaved.remove(&by);
+        }
+    }
+
+    /// Unsaved files of others that `by` would undo; `below`: only what lies there.
+    pub fn at_risk(&self, by: Id, below: &str, only: Option<&[String]>) -> Vec<(Id, &str)> {
+        let mut found: Vec<(Id, &str)> = self
+            .unsaved
+            .iter()
+            .filter(|(owner, _)| **owner != by)
+            .flat_map(|(owner, paths)| paths.iter().map(move |path| (*owner, &**path)))
+            .filter(|(_, path)| match only {
+                Some(paths) => paths.iter().any(|named| named == path),
+                None => super::path::inside(path, below),
+            })
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// An agent has ended: it is no party any more, and what it left is the tree's.
+    pub fn left(&mut self, id: Id) {
+        self.unsaved.remove(&id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Id = 1;
+    const B: Id = 2;
+
+    fn both(_: Id, _: f64) -> bool {
+        true
+    }
+
+    #[test]
+    fn a_blind_change_over_another_agents_is_a_clash() {
+        let mut conflicts = Conflicts::default();
+        assert_eq!(conflicts.changed(A, "/r/a", 0.0, both), None);
+        assert_eq!(conflicts.changed(A, "/r/a", 1.0, both), None, "its own file");
+        let clash = conflicts.changed(B, "/r/a", 5.0, both).unwrap();
+        assert_eq!((clash.before, clash.after_ms, clash.count), (A, 4.0, 1));
+        assert_eq!(conflicts.changed(A, "/r/a", 6.0, both).unwrap().count, 2);
+        assert_eq!(conflicts.changed(B, "/r/b", 6.0, both), None);
+    }
+
+    #[test]
+    fn a_change_after_reading_the_others_is_none() {
+        let mut conflicts = Conflicts::default();
+        conflicts.changed(A, "/r/a", 0.0, both);
+        conflicts.read(B, "/r/a");
+        assert_eq!(conflicts.changed(B, "/r/a", 5.0, both), None);
+        assert!(conflicts.changed(A, "/r/a", 6.0, both).is_some(), "A has not seen what B made of it");
+    }
+
+    #[test]
+    fn who_has_gone_or_was_not_there_is_no_party() {
+        let mut conflicts = Conflicts::default();
+        conflicts.changed(A, "/r/a", 0.0, both);
+        assert_eq!(conflicts.changed(B, "/r/a", 5.0, |id, _| id != A), None);
+    }
+
+    #[test]
+    fn unsaved_work_of_others_is_at_risk_until_it_is_committed() {
+        let mut conflicts = Conflicts::default();
+        conflicts.changed(A, "/r/src/a", 0.0, both);
+        conflicts.changed(B, "/r/b", 0.0, both);
+        conflicts.changed(A, "/other/a", 0.0, both);
+        assert_eq!(conflicts.at_risk(B, "/r", None), [(A, "/r/src/a")]);
+        assert_eq!(conflicts.at_risk(A, "/r", None), [(B, "/r/b")]);
+        assert_eq!(conflicts.at_risk(B, "/r", Some(&["/r/src/a".to_owned()])), [(A, "/r/src/a")]);
+        assert!(conflicts.at_risk(B, "/r", Some(&["/r/x".to_owned()])).is_empty());
+        conflicts.saved(A, false);
+        assert!(conflicts.at_risk(B, "/", None).is_empty());
+        conflicts.saved(A, true);
+        assert!(conflicts.at_risk(A, "/", None).is_empty());
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut conflicts = Conflicts::default();
+        for n in 0..2 * FILES {
+            conflicts.changed(A, &format!("/f{n}"), n as f64, both);
+        }
+        assert!(conflicts.files.len() <= FILES && conflicts.unsaved[&A].len() <= UNSAVED);
+    }
+}

@@ -1,0 +1,97 @@
+//! What a tree of agents uses, and when a limit is reached. Sums only; who is told is the family's business.
+
+use crate::trace::Usage;
+
+/// Parts of the limit at which there is a remark, before the limit itself; then at every doubling.
+const REMARKS: [f64; 2] = [0.5, 0.8];
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Budget {
+    pub spent: Usage,
+    /// Highest part of the limit that was told.
+    told: f64,
+    /// Set by whoever started the work; counts before the configured limit.
+    pub given: Option<f64>,
+}
+
+/// A level of the limit that was reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reached {
+    /// US dollars.
+    pub spent: f64,
+    pub limit: f64,
+    /// The limit itself, or more.
+    pub over: bool,
+}
+
+impl Budget {
+    pub fn add(&mut self, usage: Usage) {
+        self.spent += usage;
+    }
+
+    /// A total that somebody else counted.
+    pub fn total(&mut self, usd: f64) {
+        self.spent.cost_usd = self.spent.cost_usd.max(usd);
+    }
+
+    /// The highest level that was reached since it was last asked.
+    pub fn reached(&mut self, configured: f64) -> Option<Reached> {
+        let limit = self.given.unwrap_or(configured);
+        if limit <= 0.0 {
+            return None;
+        }
+        let part = self.spent.cost_usd / limit;
+        let level = if part >= 1.0 {
+            part.log2().floor().exp2()
+        } else {
+            REMARKS.into_iter().rev().find(|level| part >= *level)?
+        };
+        if level <= self.told {
+            return None;
+        }
+        self.told = level;
+        Some(Reached { spent: self.spent.cost_usd, limit, over: level >= 1.0 })
+    }
+
+    /// The limit was changed: what was told of the old one does not count.
+    pub fn limit_changed(&mut self) {
+        self.told = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(amounts: &[f64]) -> Vec<Option<bool>> {
+        let mut budget = Budget::default();
+        amounts
+            .iter()
+            .map(|usd| {
+                budget.add(Usage { cost_usd: *usd, ..Usage::default() });
+                budget.reached(1.0).map(|reached| reached.over)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn there_are_remarks_at_half_and_four_fifths_and_then_the_limit_and_its_doublings() {
+        let cents = [0.49, 0.01, 0.29, 0.02, 0.18, 0.01, 0.5, 0.5, 1.0, 1.1];
+        let found = levels(&cents);
+        let (remark, over) = (Some(false), Some(true));
+        assert_eq!(found, [None, remark, None, remark, None, over, None, over, None, over]);
+    }
+
+    #[test]
+    fn one_message_may_jump_over_all_levels() {
+        assert_eq!(levels(&[7.0, 0.5, 0.6]), [Some(true), None, Some(true)]);
+    }
+
+    #[test]
+    fn a_given_budget_counts_before_the_configured_one() {
+        let mut budget = Budget { given: Some(5.0), ..Budget::default() };
+        budget.total(4.0);
+        assert_eq!(budget.reached(1.0).map(|reached| (reached.limit, reached.over)), Some((5.0, false)));
+        assert_eq!(Budget { spent: budget.spent, ..Budget::default() }.reached(0.0), None, "no limit");
+    }
+}

@@ -1,0 +1,294 @@
+//! What no rule of one agent can see because nothing repeats: silence, age, money, files that two agents change, waits
+//! that never end, agents that outlive their owner, children of children, plans that stand still.
+//!
+//! [`Family`] is a main session with all agents below it. It takes what was observed of each of them and the time, and
+//! gives findings with an intervention. It acts on nothing, and knows no clock: ticks come from outside.
+//!
+//! - [`clock`], [`cost`], [`conflict`], [`waiting`], [`plan`]: one matter each, pure
+//! - `observe`: what an event means for them · `tick`: what the passing of time means · `words`: how it is said
+
+pub mod clock;
+mod conflict;
+mod cost;
+mod fields;
+pub mod git;
+mod member;
+mod observe;
+mod path;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod tick;
+mod told;
+pub mod waiting;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::detect::intervention::{Intervention, Kind};
+use crate::detect::{Evidence, EvidenceType, Finding, LoopCost, Severity, StuckAnalysis};
+use crate::policy::Config;
+use crate::text::fast;
+use crate::trace::Usage;
+use conflict::Conflicts;
+use cost::Budget;
+pub use member::Kin;
+use member::{Member, State};
+use told::Told;
+
+/// An agent of a family; valid until the agent is forgotten.
+pub type Id = u32;
+
+/// Agents remembered, ended ones included; the one that ended first is forgotten.
+const MEMBERS: usize = 4096;
+
+/// A main session and the agents below it.
+#[derive(Debug, Clone)]
+pub struct Family {
+    config: Arc<Config>,
+    members: Vec<Member>,
+    /// Names and aliases.
+    names: HashMap<Box<str>, Id>,
+    free: Vec<Id>,
+    budget: Budget,
+    conflicts: Conflicts,
+    /// Processes of agents that were told to have outlived them: owner and how many.
+    processes: HashMap<u64, Id>,
+    /// How often a task was given by one parent after it had been done.
+    tasks: HashMap<u128, u32>,
+    told: Told,
+    found: Vec<Finding>,
+}
+
+/// The clocks go on for so long after the last agent has ended.
+const LINGER_MS: f64 = 120_000.0;
+
+/// The main session is always there.
+const ROOT: Id = 0;
+
+impl Family {
+    /// `name`: of the main agent.
+    pub fn new(name: &str, config: Arc<Config>) -> Self {
+        let root = Member { name: name.into(), ..Member::default() };
+        Self {
+            config,
+            members: vec![root],
+            names: HashMap::from([(name.into(), ROOT)]),
+            free: Vec::new(),
+            budget: Budget::default(),
+            conflicts: Conflicts::default(),
+            processes: HashMap::new(),
+            tasks: HashMap::new(),
+            told: Told::default(),
+            found: Vec::new(),
+        }
+    }
+
+    pub fn configure(&mut self, config: Arc<Config>) {
+        if (config.cost_limit_usd - self.config.cost_limit_usd).abs() > f64::EPSILON {
+            self.budget.limit_changed();
+            for member in &mut self.members {
+                member.budget.limit_changed();
+            }
+        }
+        self.config = config;
+    }
+
+    pub fn root(&self) -> Id {
+        ROOT
+    }
+
+    pub fn id_of(&self, name: &str) -> Option<Id> {
+        self.names.get(name).copied()
+    }
+
+    pub fn name_of(&self, id: Id) -> &str {
+        &self.member(id).name
+    }
+
+    /// Another name of an agent. A name that is taken stays with whom it names.
+    pub fn alias(&mut self, id: Id, name: &str) {
+        self.names.entry(name.into()).or_insert(id);
+    }
+
+    pub fn label(&mut self, id: Id, label: &str) {
+        self.members[id as usize].label = label.into();
+    }
+
+    /// An agent is at work, or one has ended so recently that somebody may still have to be told.
+    pub fn busy(&self, now: f64) -> bool {
+        self.members.iter().any(|member| member.running() || member.ended() && now - member.rested_at < LINGER_MS)
+    }
+
+    /// Found since it was last asked.
+    pub fn take(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.found)
+    }
+
+    /// The evidence against each agent that runs: what is told of a silence goes for as long as it lasts.
+    pub fn unresponsive(&self) -> Vec<(String, Option<Evidence>)> {
+        let running = self.members.iter().filter(|member| member.running());
+        running.map(|member| (member.name.to_string(), member.unresponsive.clone())).collect()
+    }
+
+    pub fn has_found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// What the rules say of an agent: a stuck one may be too old.
+    pub fn set_stuck(&mut self, id: Id, stuck: bool) {
+        if let Some(member) = self.members.get_mut(id as usize) {
+            member.stuck = stuck;
+        }
+    }
+
+    /// Money of the main session and everything below it.
+    pub fn spent(&self) -> Usage {
+        self.budget.spent
+    }
+
+    /// Adds what an agent used, and looks at the limits.
+    pub fn spend(&mut self, id: Id, usage: Usage, at: f64) {
+        self.budget.add(usage);
+        self.members[id as usize].budget.add(usage);
+        self.look_at_costs(id, at);
+    }
+
+    /// Why a call must not be made: it would undo what other agents have not saved.
+    pub fn refuses(&self, id: Id, line: &str) -> Option<String> {
+        let risk = self.risk_of(id, line)?;
+        Some(risk.words)
+    }
+
+    fn member(&self, id: Id) -> &Member {
+        &self.members[id as usize]
+    }
+
+    fn member_mut(&mut self, id: Id) -> &mut Member {
+        &mut self.members[id as usize]
+    }
+
+    fn ids(&self) -> impl Iterator<Item = Id> + use<> {
+        0..u32::try_from(self.members.len()).unwrap_or(u32::MAX)
+    }
+
+    fn depth(&self, id: Id) -> u32 {
+        let mut depth = 0;
+        let mut at = id;
+        while let Some(parent) = self.member(at).parent {
+            depth += 1;
+            at = parent;
+            if depth > 1000 {
+                break;
+            }
+        }
+        depth
+    }
+
+    /// Whether `id` is somewhere below `above`.
+    fn below(&self, id: Id, above: Id) -> bool {
+        let mut at = id;
+        for _ in 0..1000 {
+            let Some(parent) = self.member(at).parent else { return false };
+            if parent == above {
+                return true;
+            }
+            at = parent;
+        }
+        false
+    }
+
+    /// The id for a new agent; of one that has ended long ago when there is no more room.
+    fn place(&mut self) -> Id {
+        if let Some(id) = self.free.pop() {
+            return id;
+        }
+        if self.members.len() >= MEMBERS {
+            let oldest = self
+                .ids()
+                .skip(1)
+                .filter(|id| self.member(*id).ended())
+                .min_by(|a, b| self.member(*a).rested_at.total_cmp(&self.member(*b).rested_at));
+            if let Some(oldest) = oldest {
+                self.forget(oldest);
+                return oldest;
+            }
+        }
+        self.members.push(Member::default());
+        u32::try_from(self.members.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    fn forget(&mut self, id: Id) {
+        self.names.retain(|_, named| *named != id);
+        self.conflicts.left(id);
+        for member in &mut self.members {
+            if member.parent == Some(id) {
+                member.parent = Some(ROOT);
+            }
+        }
+    }
+
+    fn tell(&mut self, told: Telling) -> &mut Finding {
+        let Telling { kind, severity, about, subject, at, ordinal, reason } = told;
+        let agent = (about != ROOT).then(|| self.member(about).name.to_string());
+        self.found.push(Finding {
+            rule: kind.rule(),
+            severity,
+            at,
+            agent,
+            incident: incident(kind, subject),
+            analysis: StuckAnalysis::default(),
+            cost: LoopCost::default(),
+            ordinal,
+            over: false,
+            intervention: Some(Intervention::new(kind, reason)),
+        });
+        self.found.last_mut().expect("it was just pushed")
+    }
+
+    /// What was told is over.
+    fn tell_over(&mut self, kind: Kind, about: Id, subject: u128, at: f64) {
+        let reason = String::new();
+        let ordinal = 1;
+        let telling = Telling { kind, severity: Severity::Info, about, subject, at, ordinal, reason };
+        self.tell(telling).over = true;
+    }
+
+    fn is_unresponsive(&self, id: Id, reason: &str, for_ms: f64, at: f64) -> StuckAnalysis {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a session")]
+        let seconds = (for_ms / 1000.0) as u32;
+        StuckAnalysis::from_evidence(vec![Evidence {
+            kind: EvidenceType::Unresponsive,
+            summary: reason.to_owned(),
+            count: seconds,
+            period: 0,
+            command: None,
+            first_at: at - for_ms,
+            last_at: at,
+            trigger: fast(self.member(id).name.as_bytes()),
+        }])
+    }
+}
+
+/// One thing to tell.
+struct Telling {
+    kind: Kind,
+    severity: Severity,
+    about: Id,
+    subject: u128,
+    at: f64,
+    ordinal: u32,
+    reason: String,
+}
+
+fn incident(kind: Kind, subject: u128) -> String {
+    format!("{:016x}", matter(kind, subject) >> 64)
+}
+
+/// One key for a kind and what it is about.
+fn matter(kind: Kind, subject: u128) -> u128 {
+    let mut bytes = kind.rule().as_bytes().to_vec();
+    bytes.extend_from_slice(&subject.to_le_bytes());
+    fast(&bytes)
+}

@@ -1,0 +1,734 @@
+//! What an event of one agent means for its family.
+
+use super::clock::{OpenCall, Thinking};
+use super::fields::Fields;
+use super::git::Effect;
+use super::member::{Kin, Member, Question, State};
+use super::{Family, Id, ROOT, Telling, matter, path, words};
+use crate::detect::intervention::{Action as Suggested, Kind};
+use crate::detect::{Action, Role, Severity, ToolClass};
+use crate::policy::Config;
+use crate::text::fast;
+use crate::trace::{EventKind, StopReason, Usage};
+
+/// What an agent below does so long after the user stopped the one above is its own will.
+const STOPPING_MS: f64 = 1000.0;
+/// A task that was done is given again so often before it is told.
+const GIVEN_AGAIN: u32 = 3;
+/// Fruitless answers of a finished agent before taking it up again is told.
+const REFUSALS: u32 = 2;
+/// Text of an answer that is compared.
+const ANSWER_BYTES: usize = 4096;
+/// Open questions kept of one agent.
+const QUESTIONS: usize = 64;
+
+/// Work of others that a command would undo.
+pub(super) struct Risk {
+    pub owners: Vec<Id>,
+    pub words: String,
+}
+
+impl Family {
+    /// An agent is there, for the first time or again.
+    pub fn join(&mut self, name: &str, kin: &Kin<'_>, at: f64) -> Id {
+        let parent = kin.parent.map_or(ROOT, |parent| self.named(parent, at));
+        let known = self.id_of(name);
+        let id = known.unwrap_or_else(|| {
+            let id = self.place();
+            *self.member_mut(id) = Member { name: name.into(), started_at: at, ..Member::default() };
+            self.names.insert(name.into(), id);
+            id
+        });
+        if id == ROOT {
+            return id;
+        }
+        let again = known.is_some() && self.member(id).ended();
+        if again {
+            self.resumes(id, at);
+        }
+        let loops = parent == id || self.below(parent, id);
+        let parent = if loops { ROOT } else { parent };
+        let member = self.member_mut(id);
+        let moved = member.parent.replace(parent) != Some(parent);
+        member.background = kin.background;
+        member.ends |= kin.ends;
+        if let Some(label) = kin.label {
+            member.label = label.into();
+        }
+        if let Some(agent_type) = kin.agent_type {
+            member.agent_type = agent_type.into();
+        }
+        member.clock.sign(at);
+        if member.state == State::Idle || again {
+            member.state = State::Running;
+            member.started_at = at;
+        }
+        // What a parent does after it has sent a child off is seen by its own events, if it does anything.
+        let above = self.member_mut(parent);
+        if kin.background && above.clock.open().is_empty() && above.state == State::Running {
+            above.rests(State::Idle, at);
+        }
+        if moved {
+            let depth = self.depth(id);
+            let limit = self.config.max_spawn_depth;
+            if limit > 0 && depth > limit {
+                let reason = format!("it is {depth} levels below the main session; the limit is {limit}");
+                self.nested(id, at, reason);
+            }
+        }
+        if let Some(task) = kin.task {
+            self.asked(id, task, at);
+        }
+        id
+    }
+
+    /// The agent of a name, which may not have been seen before.
+    fn named(&mut self, name: &str, at: f64) -> Id {
+        self.id_of(name).unwrap_or_else(|| self.join(name, &Kin::default(), at))
+    }
+
+    /// What an agent is to do is known.
+    fn asked(&mut self, id: Id, task: &str, at: f64) {
+        let task = task.trim();
+        if self.member(id).task != 0 || task.is_empty() {
+            return;
+        }
+        let key = fast(task.as_bytes());
+        self.member_mut(id).task = key;
+        let agent_type = self.member(id).agent_type.clone();
+        let mut above = self.member(id).parent;
+        while let Some(ancestor) = above {
+            let member = self.member(ancestor);
+            if member.task == key && member.agent_type == agent_type {
+                let reason = format!("it was given the very task of {}, which is above it", member.title());
+                self.nested(id, at, reason);
+                return;
+            }
+            above = member.parent;
+        }
+        let parent = self.member(id).parent.unwrap_or(ROOT);
+        let done_before = self.ids().any(|other| {
+            let member = self.member(other);
+            other != id && member.ended() && member.parent == Some(parent) && member.task == key
+        });
+        let given = matter(Kind::SpawnDepth, key ^ u128::from(parent));
+        let times = self.tasks.entry(given).or_insert(0);
+        *times = if done_before { *times + 1 } else { 1 };
+        let times = *times;
+        if times >= GIVEN_AGAIN
+            && let Some(ordinal) = self.told.due(given, f64::from(times))
+        {
+            let reason = format!("the same task was given {times} times, each time after it had been done");
+            let (kind, severity) = (Kind::SpawnDepth, Severity::Warning);
+            self.tell(Telling { kind, severity, about: id, subject: given, at, ordinal, reason });
+        }
+    }
+
+    fn nested(&mut self, id: Id, at: f64, reason: String) {
+        let subject = fast(self.member(id).name.as_bytes());
+        if let Some(ordinal) = self.told.due(matter(Kind::SpawnDepth, subject), 1.0) {
+            let (kind, severity) = (Kind::SpawnDepth, Severity::Warning);
+            self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        }
+    }
+
+    /// An agent that had finished is taken up again.
+    fn resumes(&mut self, id: Id, at: f64) {
+        let refusals = self.member(id).refusals;
+        if refusals >= REFUSALS {
+            let subject = u128::from(id);
+            if let Some(ordinal) = self.told.due(matter(Kind::Deadlock, subject), f64::from(refusals)) {
+                let reason = format!(
+                    "it has finished and was taken up again {} times; each time it did nothing and said the same",
+                    refusals + 1
+                );
+                let (kind, severity) = (Kind::Deadlock, Severity::Warning);
+                self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+            }
+        }
+        let member = self.member_mut(id);
+        member.resumed = true;
+        member.worked = false;
+        member.stopped_at = None;
+        member.state = State::Running;
+        member.started_at = at;
+        member.clock.sign(at);
+    }
+
+    /// An agent has ended, as whoever started it says.
+    pub fn leave(&mut self, id: Id, status: &str, at: f64) {
+        let good = matches!(status, "completed" | "complete" | "success" | "done");
+        if good && self.member(id).failed && self.member(id).stirred {
+            let reason =
+                format!("it is said to be {status}, and its last request had failed: its result is worth nothing");
+            let subject = u128::from(id);
+            if let Some(ordinal) = self.told.due(matter(Kind::EmptyResult, subject), at) {
+                let (kind, severity) = (Kind::EmptyResult, Severity::Warning);
+                let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+                suggest(found, Suggested::Restart);
+            }
+        }
+        self.not_silent(id, at);
+        self.conflicts.left(id);
+        let member = self.member_mut(id);
+        member.rests(State::Ended, at);
+        member.questions.clear();
+        member.stopped_at = None;
+    }
+
+    /// One event of an agent.
+    pub fn observe(&mut self, id: Id, at: f64, kind: &EventKind<'_>, action: Option<&Action>) {
+        match *kind {
+            EventKind::AssistantChunk { .. } => {
+                self.stirs(id, at);
+            }
+            EventKind::User { text, synthetic } => self.user(id, at, text, synthetic),
+            EventKind::Assistant { text, stop_reason, usage, .. } => {
+                self.assistant(id, at, text, stop_reason);
+                if let Some(usage) = usage {
+                    self.spend(id, usage, at);
+                }
+            }
+            EventKind::ToolCall { call_id, tool, .. } => {
+                if let Some(action) = action {
+                    self.call(id, at, call_id, tool, action);
+                }
+            }
+            EventKind::ToolResult { turn, call_id, is_error, files, .. } => {
+                self.stirs(id, at);
+                self.member_mut(id).clock.closed(call_id);
+                self.member_mut(id).worked = true;
+                if let Some(action) = action {
+                    self.result(id, at, turn, action, is_error, files.iter().map(|file| file.path));
+                }
+            }
+            // What changes in the main session's tree from outside is nobody's.
+            EventKind::FileChange { path, .. } if id != ROOT => {
+                self.stirs(id, at);
+                self.changed(id, at, path);
+            }
+            EventKind::FileChange { .. } => {}
+            EventKind::Lifecycle { event, fields } => self.lifecycle(id, at, event, fields),
+        }
+    }
+
+    fn stirs(&mut self, id: Id, at: f64) {
+        if self.member(id).silent {
+            self.not_silent(id, at);
+        }
+        self.member_mut(id).stirs(at);
+    }
+
+    pub(super) fn not_silent(&mut self, id: Id, at: f64) {
+        let subject = u128::from(id);
+        let member = self.member_mut(id);
+        member.silent = false;
+        member.unresponsive = None;
+        if self.told.forget(matter(Kind::Timeout, subject)) {
+            self.tell_over(Kind::Timeout, id, subject, at);
+        }
+    }
+
+    fn user(&mut self, id: Id, at: f64, text: &str, synthetic: bool) {
+        // Its question is answered, whoever speaks.
+        self.member_mut(id).questions.retain(|question| question.to.is_none());
+        if synthetic {
+            self.member_mut(id).clock.sign(at);
+            return;
+        }
+        self.stirs(id, at);
+        self.member_mut(id).plan.person();
+        for other in self.ids() {
+            if self.below(other, id) {
+                self.member_mut(other).stopped_at = None;
+            }
+        }
+        if id != ROOT {
+            self.asked(id, text, at);
+        }
+    }
+
+    fn assistant(&mut self, id: Id, at: f64, text: &str, stop: StopReason) {
+        self.stirs(id, at);
+        let text = text.trim();
+        let member = self.member_mut(id);
+        member.failed = stop == StopReason::Error;
+        if !matches!(stop, StopReason::Stop | StopReason::Length | StopReason::Aborted) {
+            return;
+        }
+        if member.resumed && stop == StopReason::Stop {
+            let answer = fast(&text.as_bytes()[..text.floor_char_boundary(ANSWER_BYTES)]);
+            member.refusals = match (member.worked, member.answer == answer) {
+                (true, _) => 0,
+                (false, true) => member.refusals + 1,
+                (false, false) => 1,
+            };
+            member.answer = answer;
+        }
+        self.run_over(id, at);
+    }
+
+    /// Its run is over; whether that is its end is said by whoever started it.
+    fn run_over(&mut self, id: Id, at: f64) {
+        let member = self.member_mut(id);
+        if member.ended() {
+            return;
+        }
+        let state = if id != ROOT && member.ends { State::Finished } else { State::Idle };
+        member.rests(state, at);
+    }
+
+    fn call(&mut self, id: Id, at: f64, call_id: &str, tool: &str, action: &Action) {
+        self.stirs(id, at);
+        let social = &action.social;
+        let mut open = OpenCall::new(call_id, tool, at);
+        open.declared = social.timeout_ms;
+        open.about_agent = matches!(social.role, Role::Spawns | Role::Waits);
+        open.addressee = social.addressee.as_deref().map(Box::from);
+        self.member_mut(id).clock.opened(open);
+        self.outlives(id, at);
+        if social.role == Role::Finishes && self.member(id).farewells > 0 {
+            let calls = self.member(id).farewells + 1;
+            let subject = fast(self.member(id).name.as_bytes());
+            if let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), f64::from(calls)) {
+                let reason = format!("it said with {tool} that it is done, and goes on");
+                let (kind, severity) = (Kind::Orphan, Severity::Warning);
+                let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+                suggest(found, Suggested::Kill);
+            }
+        }
+        if action.class == ToolClass::Shell {
+            self.sweep(id, at, &action.key);
+        }
+    }
+
+    /// The user stopped an agent above, and this one goes on.
+    fn outlives(&mut self, id: Id, at: f64) {
+        let Some(stopped) = self.member(id).stopped_at.filter(|stopped| at - stopped >= STOPPING_MS) else { return };
+        self.member_mut(id).stopped_at = None;
+        let reason =
+            format!("it goes on, {} after the user stopped the agent that started it", words::time(at - stopped));
+        let subject = fast(self.member(id).name.as_bytes()) ^ 1;
+        let (kind, severity, ordinal) = (Kind::Orphan, Severity::Warning, 1);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        suggest(found, Suggested::Kill);
+    }
+
+    fn result<'a>(
+        &mut self,
+        id: Id,
+        at: f64,
+        turn: u32,
+        action: &Action,
+        is_error: bool,
+        files: impl Iterator<Item = &'a str>,
+    ) {
+        let threshold = self.config.plan_lag_turns;
+        if let Some(turns) = self.member_mut(id).plan.done(turn, action, is_error, threshold) {
+            let reason = format!("{turns} turns of work, and the plan was not updated");
+            let (kind, severity, ordinal, subject) = (Kind::PlanLag, Severity::Info, 1, u128::from(id));
+            self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        }
+        if action.social.role == Role::Finishes && !is_error {
+            self.member_mut(id).farewells += 1;
+        }
+        match (action.class, action.path.as_deref()) {
+            (ToolClass::Edit, path) if !is_error => {
+                let mut files = files.peekable();
+                if files.peek().is_some() {
+                    files.for_each(|file| self.changed(id, at, file));
+                } else if let Some(path) = path {
+                    self.changed(id, at, path);
+                }
+            }
+            (ToolClass::Shell, _) => {
+                self.conflicts.read_by_line(id, &action.key);
+                let effect = if is_error { Effect::default() } else { Effect::of(&action.key) };
+                if effect.commits {
+                    self.conflicts.saved(id, effect.commits_all);
+                }
+            }
+            (_, Some(path)) if action.asked.is_some() => {
+                let path = self.absolute(id, path);
+                self.conflicts.read(id, &path);
+            }
+            _ => {}
+        }
+    }
+
+    fn absolute(&self, id: Id, path: &str) -> String {
+        path::absolute(&self.member(id).cwd, path)
+    }
+
+    fn changed(&mut self, id: Id, at: f64, path: &str) {
+        if !self.config.file_conflicts {
+            return;
+        }
+        let path = self.absolute(id, path);
+        let since = self.member(id).started_at;
+        let members = &self.members;
+        let party = |other: Id, then: f64| {
+            let other = &members[other as usize];
+            // Who waits for its own child works through it.
+            other.running() && then > since
+        };
+        let Some(clash) = self.conflicts.changed(id, &path, at, party) else { return };
+        self.member_mut(id).clash_at = at;
+        self.member_mut(clash.before).clash_at = at;
+        let subject = fast(clash.path.as_bytes());
+        let Some(ordinal) = self.told.due(matter(Kind::FileConflict, subject), f64::from(clash.count)) else { return };
+        let before = self.title(clash.before).to_owned();
+        let reason = format!(
+            "it changed {} over what {before} had changed {} before, without reading it{}",
+            clash.path,
+            words::time(clash.after_ms),
+            if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() }
+        );
+        let party = self.member(clash.before).name.to_string();
+        let (kind, severity) = (Kind::FileConflict, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        parties(found, vec![party]);
+    }
+
+    /// A command that undoes what is not committed.
+    fn sweep(&mut self, id: Id, at: f64, line: &str) {
+        let Some(Risk { owners, words }) = self.risk_of(id, line) else { return };
+        let subject = fast(line.as_bytes()) ^ u128::from(id);
+        self.member_mut(id).clash_at = at;
+        let Some(ordinal) = self.told.due(matter(Kind::FileConflict, subject), 1.0) else { return };
+        let names = owners.iter().map(|owner| self.member(*owner).name.to_string()).collect();
+        let (kind, severity) = (Kind::FileConflict, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason: words });
+        parties(found, names);
+    }
+
+    pub(super) fn risk_of(&self, id: Id, line: &str) -> Option<Risk> {
+        if !self.config.file_conflicts || self.members.len() < 2 {
+            return None;
+        }
+        let effect = Effect::of(line);
+        let Member { cwd, worktree, .. } = self.member(id);
+        let risk = if effect.sweeps {
+            let tree = if worktree.is_empty() { cwd } else { worktree };
+            self.conflicts.at_risk(id, tree, None)
+        } else if effect.undoes.is_empty() {
+            return None;
+        } else {
+            let named: Vec<String> = effect.undoes.iter().map(|path| path::absolute(cwd, path)).collect();
+            self.conflicts.at_risk(id, cwd, Some(&named))
+        };
+        let risk: Vec<_> = risk.into_iter().filter(|(owner, _)| self.member(*owner).running()).collect();
+        let (_, example) = *risk.first()?;
+        let mut owners: Vec<Id> = risk.iter().map(|(owner, _)| *owner).collect();
+        owners.dedup();
+        let more = if risk.len() > 1 { format!(" and {} more", risk.len() - 1) } else { String::new() };
+        let words = format!(
+            "\"{}\" would undo what {} has not committed: {example}{more}",
+            crate::text::quote(line, 80, 1),
+            self.titles(&owners)
+        );
+        Some(Risk { owners, words })
+    }
+
+    pub(super) fn look_at_costs(&mut self, id: Id, at: f64) {
+        let limit = self.config.cost_limit_usd;
+        if let Some(reached) = self.budget.reached(limit) {
+            let reason = self.words_of_cost(&reached, true);
+            self.cost(ROOT, at, reached.over, reason);
+        }
+        // Of one that is alone the same was said already.
+        if id != ROOT
+            && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
+        {
+            let reason = self.words_of_cost(&reached, false);
+            self.cost(id, at, true, reason);
+        }
+    }
+
+    fn cost(&mut self, id: Id, at: f64, over: bool, reason: String) {
+        let severity = if over { Severity::Warning } else { Severity::Info };
+        let subject = u128::from(id);
+        let ordinal = self.told.due(matter(Kind::ExcessiveCost, subject), 0.0).unwrap_or(1);
+        self.tell(Telling { kind: Kind::ExcessiveCost, severity, about: id, subject, at, ordinal, reason });
+    }
+
+    fn lifecycle(&mut self, id: Id, at: f64, event: &str, text: &str) {
+        match event {
+            "agent_start" => self.stirs(id, at),
+            "agent_end" => {
+                self.member_mut(id).clock.sign(at);
+                self.run_over(id, at);
+            }
+            "agent_settled" | "chain_end" => self.run_over(id, at),
+            "compaction_start" => {
+                self.member_mut(id).clock.sign(at);
+                self.member_mut(id).clock.compacting(Some(at));
+            }
+            "compaction_end" => {
+                self.member_mut(id).clock.compacting(None);
+                self.member_mut(id).clock.sign(at);
+            }
+            "tick" => {
+                let fields = Fields::parse(text);
+                self.signs(&fields, at);
+                self.tick(at);
+            }
+            _ => self.rarely(id, at, event, &Fields::parse(text)),
+        }
+    }
+
+    fn rarely(&mut self, id: Id, at: f64, event: &str, fields: &Fields) {
+        match event {
+            "ui_prompt_start" | "ui_prompt_end" | "permission_ask" | "permission_reply" | "message_send" => {
+                self.talk(id, at, event, fields);
+            }
+            "session_start" => {
+                if let Some(cwd) = fields.text("cwd") {
+                    self.member_mut(id).cwd = path::absolute("", cwd);
+                }
+                if let Some(worktree) = fields.text("worktree") {
+                    self.member_mut(id).worktree = path::absolute("", worktree);
+                }
+                if let Some(session) = fields.text("sessionId") {
+                    self.alias(id, session);
+                }
+                self.member_mut(id).clock.sign(at);
+            }
+            "session_shutdown" => self.leave(id, "stopped", at),
+            "thinking_level" => {
+                if let Some(level) = fields.text("level") {
+                    self.member_mut(id).clock.thinking = Thinking::parse(level);
+                }
+            }
+            "tool_update" => {
+                self.member_mut(id).clock.worked(fields.text("callId"), at);
+            }
+            "auto_retry_start" => {
+                let delay = fields.number("delayMs").unwrap_or(0.0);
+                let named = fields.text("errorMessage").and_then(named_wait).unwrap_or(0.0);
+                self.stirs(id, at);
+                self.member_mut(id).clock.excuse(at + delay.max(named));
+            }
+            "provider_limit" => {
+                let named = fields.number("resetInSec").map(|seconds| seconds * 1000.0);
+                let named = named.or_else(|| fields.text("errorMessage").and_then(named_wait)).unwrap_or(0.0);
+                self.stirs(id, at);
+                self.member_mut(id).clock.excuse(at + named);
+            }
+            "subagent_spawn" => {
+                // The event is the child's; in a stream of one agent's events it may also name it.
+                let name = fields.text("id").map_or_else(|| self.member(id).name.to_string(), str::to_owned);
+                let kin = Kin {
+                    parent: fields.text("parent").filter(|parent| *parent != "main"),
+                    label: fields.text("name"),
+                    agent_type: fields.text("agentType"),
+                    task: fields.text("task"),
+                    background: fields.yes("background").unwrap_or(false),
+                    ends: true,
+                };
+                self.join(&name, &kin, at);
+            }
+            "subagent_end" => self.leave(id, fields.text("status").unwrap_or("completed"), at),
+            "subagent_resume" => self.resumes(id, at),
+            "subagent_stream" if id == ROOT => {
+                let clock = &mut self.member_mut(id).clock;
+                clock.below = clock.below.max(at);
+            }
+            "subagent_stream" | "subagent_request" => self.stirs(id, at),
+            "file_read" => {
+                if let Some(path) = fields.text("path") {
+                    self.conflicts.read(id, &path::absolute("", path));
+                }
+            }
+            // A path through a link, resolved; the call itself is an event of its own.
+            "file_written" => {
+                if let Some(path) = fields.text("path") {
+                    self.changed(id, at, path);
+                }
+            }
+            "usage" => self.usage(id, at, fields),
+            "user_abort" => {
+                for other in self.ids() {
+                    if self.member(other).running() && self.below(other, id) {
+                        self.member_mut(other).stopped_at = Some(at);
+                    }
+                }
+                self.run_over(id, at);
+            }
+            "process" => self.process(id, at, fields),
+            _ => {}
+        }
+    }
+
+    /// Questions and answers: to people, to permissions, to other agents.
+    fn talk(&mut self, id: Id, at: f64, event: &str, fields: &Fields) {
+        match event {
+            "ui_prompt_start" | "permission_ask" => {
+                let question = fields.text("requestId").unwrap_or("");
+                self.asks(id, question, None, at);
+                self.member_mut(id).clock.asks();
+            }
+            "ui_prompt_end" => {
+                self.answered(id, "", at);
+            }
+            "permission_reply" => {
+                let question = fields.text("requestId").unwrap_or("").to_owned();
+                let asker = self.ids().find(|id| self.member(*id).questions.iter().any(|open| *open.id == *question));
+                self.answered(asker.unwrap_or(id), &question, at);
+            }
+            "message_send" => {
+                let to = fields.text("to").map(str::to_owned);
+                self.stirs(id, at);
+                let receiver = to.as_deref().and_then(|to| self.id_of(to));
+                if let Some(receiver) = receiver {
+                    // Its question to the sender is answered by this.
+                    let sender = self.member(id).name.clone();
+                    let names = &self.names;
+                    let asked = &mut self.members[receiver as usize].questions;
+                    asked
+                        .retain(|open| open.to.as_ref().is_none_or(|to| **to != *sender && names.get(to) != Some(&id)));
+                }
+                if fields.yes("replyWanted") == Some(true) {
+                    self.asks(id, "", to.as_deref(), at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn asks(&mut self, id: Id, question: &str, to: Option<&str>, at: f64) {
+        let questions = &mut self.member_mut(id).questions;
+        if questions.len() >= QUESTIONS {
+            questions.remove(0);
+        }
+        questions.push(Question { id: question.into(), to: to.map(Box::from), since: at });
+    }
+
+    fn answered(&mut self, id: Id, question: &str, at: f64) {
+        let member = self.member_mut(id);
+        if let Some(index) = member.questions.iter().rposition(|open| open.to.is_none() && *open.id == *question) {
+            member.questions.remove(index);
+        }
+        member.clock.answered();
+        member.clock.sign(at);
+    }
+
+    /// Usage that somebody else counted: a total of the tree, or one request's own.
+    fn usage(&mut self, id: Id, at: f64, fields: &Fields) {
+        if let Some(given) = fields.number("budgetUsd").filter(|usd| *usd > 0.0) {
+            self.budget.given = Some(given);
+        }
+        if let Some(usd) = fields.number("usd").filter(|usd| *usd > 0.0) {
+            self.spend(id, Usage { cost_usd: usd, ..Usage::default() }, at);
+        }
+        if let Some(total) = fields.number("totalUsd") {
+            self.budget.total(total);
+            self.look_at_costs(ROOT, at);
+        }
+    }
+
+    /// A process that an agent started, and whether its owner is still there.
+    fn process(&mut self, id: Id, at: f64, fields: &Fields) {
+        let Some(pid) = fields.whole("pid") else { return };
+        if fields.yes("alive") == Some(false) {
+            self.processes.remove(&pid);
+            return;
+        }
+        let owner = fields.text("owner").and_then(|owner| self.id_of(owner)).unwrap_or(id);
+        let gone = fields.yes("ownerAlive") == Some(false) || self.member(owner).ended();
+        if !gone {
+            return;
+        }
+        if self.processes.len() < super::MEMBERS {
+            self.processes.insert(pid, owner);
+        }
+        let left = self.processes.values().filter(|other| **other == owner).count();
+        let subject = u128::from(owner) ^ (1 << 64);
+        let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), left as f64) else { return };
+        let title = self.title(owner);
+        let title = if owner == ROOT && title.is_empty() { "the session" } else { title };
+        let reason = if left == 1 {
+            format!("process {pid} runs on although {title} has ended")
+        } else {
+            format!("{left} processes run on although {title} has ended, {pid} is one of them")
+        };
+        let (kind, severity) = (Kind::Orphan, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: owner, subject, at, ordinal, reason });
+        suggest(found, Suggested::Kill);
+    }
+
+    /// What a tick says of the agents that are in flight.
+    fn signs(&mut self, fields: &Fields, at: f64) {
+        let (output, cpu) = (fields.number("outputBytes"), fields.number("cpuSec"));
+        let in_flight: Vec<String> = fields.texts("inFlight").map(str::to_owned).collect();
+        for name in &in_flight {
+            if let Some(id) = self.id_of(name).filter(|id| *id != ROOT) {
+                self.stirs(id, at);
+            }
+        }
+        if output.is_none() && cpu.is_none() {
+            return;
+        }
+        for member in &mut self.members {
+            if !member.clock.open().is_empty() && member.clock.measured(output.unwrap_or(0.0), cpu.unwrap_or(0.0)) {
+                member.clock.worked(None, at);
+            }
+        }
+    }
+
+    /// Two agents in each other's way look like loops each; what goes round between them is told as their conflict.
+    pub fn explains(&self, id: Id, at: f64, config: &Config) -> bool {
+        const RECENT_MS: f64 = 120_000.0;
+        let clash_at = self.member(id).clash_at;
+        config.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
+    }
+}
+
+fn suggest(found: &mut crate::detect::Finding, action: Suggested) {
+    if let Some(intervention) = &mut found.intervention {
+        intervention.suggested = action;
+    }
+}
+
+fn parties(found: &mut crate::detect::Finding, names: Vec<String>) {
+    if let Some(intervention) = &mut found.intervention {
+        intervention.parties = names;
+    }
+}
+
+/// The wait that an error message names: "try again in 25 minutes", "resets in 90s". ms.
+fn named_wait(message: &str) -> Option<f64> {
+    let lower = message.to_ascii_lowercase();
+    let after = ["retry after ", "retry in ", "again in ", "resets in ", "reset in ", "retry-after: "]
+        .into_iter()
+        .find_map(|lead| Some(&lower[lower.find(lead)? + lead.len()..]))?;
+    let digits = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
+    let number: f64 = after[..digits].parse().ok()?;
+    let unit = after[digits..].trim_start();
+    let scale = match unit.as_bytes() {
+        [b'm', b's', ..] => 1.0,
+        [b'm', ..] => 60_000.0,
+        [b'h', ..] => 3_600_000.0,
+        _ => 1000.0,
+    };
+    Some(number * scale)
+}
+
+#[cfg(test)]
+mod wait_tests {
+    use super::named_wait;
+
+    #[test]
+    fn named_waits_are_read_from_error_messages() {
+        for (message, ms) in [
+            ("Rate limit reached. Please try again in 25 minutes.", Some(1_500_000.0)),
+            ("429: retry after 30", Some(30_000.0)),
+            ("usage limit, resets in 2h", Some(7_200_000.0)),
+            ("please try again in 850ms", Some(850.0)),
+            ("Overloaded", None),
+            ("again in a while", None),
+        ] {
+            assert_eq!(named_wait(message), ms, "{message}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the passing of time means for a family: who is silent or too old, and which waits will never end.
+
+use super::clock::Silence;
+use super::member::State;
+use super::waiting::{For, Stall, Wait, Waiter, stalls};
+use super::{Family, Id, ROOT, Telling, matter, words};
+use crate::detect::Severity;
+use crate::detect::intervention::{Action, Kind};
+use crate::text::fast;
+
+/// A wait counts only after so long: an answer may be on its way.
+const PATIENCE_MS: f64 = 30_000.0;
+/// So long after its last child has ended an idle parent should have been told.
+const UNREAD_MS: f64 = 60_000.0;
+
+impl Family {
+    /// Time has passed for all agents.
+    pub fn tick(&mut self, at: f64) {
+        let silent = self.silences(at);
+        for (id, silence) in silent {
+            match silence {
+                Some(silence) => self.silent(id, &silence, at),
+                None if self.member(id).silent => self.not_silent(id, at),
+                None => {}
+            }
+            self.age(id, at);
+        }
+        self.look_at_waits(at);
+        self.look_at_unread(at);
+    }
+
+    /// The silence of each running agent. What happens below an agent is its activity.
+    fn silences(&self, now: f64) -> Vec<(Id, Option<Silence>)> {
+        let mut order: Vec<(u32, Id)> =
+            self.ids().filter(|id| self.member(*id).running()).map(|id| (self.depth(id), id)).collect();
+        // From below, so that children are judged before their parents.
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        let mut found: Vec<(Id, Option<Silence>)> = Vec::with_capacity(order.len());
+        for (_, id) in order {
+            let member = self.member(id);
+            let active = found.iter().any(|(other, silence)| silence.is_none() && self.below(*other, id));
+            let waits_for_child = found.iter().any(|(other, _)| self.below(*other, id))
+                && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
+            if active || waits_for_child {
+                // The silence of a child is told of the child.
+                found.push((id, None));
+                continue;
+            }
+            let below = self
+                .ids()
+                .filter(|other| self.below(*other, id))
+                .map(|other| self.member(other).clock.last_sign.max(self.member(other).rested_at))
+                .fold(f64::MIN, f64::max);
+            found.push((id, member.clock.silence(&self.config, below, now)));
+        }
+        found
+    }
+
+    fn silent(&mut self, id: Id, silence: &Silence, at: f64) {
+        let over_time = !matches!(silence, Silence::OpenTool { past_declared: false, .. });
+        let reason = self.words_of_silence(id, silence);
+        let analysis = over_time.then(|| self.is_unresponsive(id, &reason, silence.for_ms(), at));
+        let member = self.member_mut(id);
+        member.silent = true;
+        member.unresponsive = analysis.as_ref().and_then(|analysis| analysis.evidence.first().cloned());
+        let subject = u128::from(id);
+        let Some(ordinal) = self.told.due(matter(Kind::Timeout, subject), silence.for_ms()) else { return };
+        let child = id != ROOT;
+        let (kind, severity) = (Kind::Timeout, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        found.analysis = analysis.unwrap_or_default();
+        if child
+            && over_time
+            && let Some(intervention) = &mut found.intervention
+        {
+            intervention.suggested = Action::Kill;
+        }
+    }
+
+    /// A running child that is old is worth a remark; one past its limit that is silent or stuck, a warning.
+    fn age(&mut self, id: Id, at: f64) {
+        let member = self.member(id);
+        // One that has done nothing yet, or waits as it was told to, is the clocks' business.
+        if id == ROOT || member.state != State::Running || member.clock.excused(at) {
+            return;
+        }
+        let age = at - member.started_at;
+        let (stale, limit) = (self.config.stale_after_sec * 1000.0, self.config.auto_kill_after_sec * 1000.0);
+        let bad = member.silent || member.stuck;
+        let past = limit > 0.0 && age >= limit;
+        let name = fast(member.name.as_bytes());
+        let silent = member.silent;
+        if past && bad {
+            if !self.told.once(matter(Kind::Timeout, name ^ 2)) {
+                return;
+            }
+            let how = if silent { "silent" } else { "stuck" };
+            let reason =
+                format!("it has run for {}, past its limit of {}, and is {how}", words::time(age), words::time(limit));
+            let auto = self.config.auto_kill;
+            self.old(id, at, Severity::Warning, reason, auto);
+        } else if (past || stale > 0.0 && age >= stale) && !silent {
+            let step = u128::from(past);
+            if !self.told.once(matter(Kind::Timeout, name ^ (3 + step))) {
+                return;
+            }
+            let of = if past { format!(", past its limit of {}", words::time(limit)) } else { String::new() };
+            let reason = format!("it has run for {}{of}, and is at work", words::time(age));
+            self.old(id, at, Severity::Info, reason, false);
+        }
+    }
+
+    fn old(&mut self, id: Id, at: f64, severity: Severity, reason: String, auto_execute: bool) {
+        let subject = fast(self.member(id).name.as_bytes()) ^ 5;
+        let (kind, ordinal) = (Kind::Timeout, 1);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        if let Some(intervention) = &mut found.intervention {
+            intervention.suggested = Action::Kill;
+            intervention.auto_execute = auto_execute;
+        }
+    }
+
+    fn look_at_waits(&mut self, now: f64) {
+        let waiters: Vec<Waiter> = self
+            .ids()
+            .filter(|id| self.member(*id).running())
+            .map(|id| Waiter { id, waits: self.waits_of(id) })
+            .collect();
+        if waiters.iter().all(|waiter| waiter.waits.is_empty()) {
+            return;
+        }
+        for stall in stalls(&waiters, self.config.deadlock_threshold, PATIENCE_MS, now) {
+            let agents = stall.agents();
+            let about = match &stall {
+                Stall::Ring(_) | Stall::All(_) => {
+                    // Told of the one that others depend on least: the deepest.
+                    agents.iter().copied().max_by_key(|id| (self.depth(*id), *id)).unwrap_or(ROOT)
+                }
+                _ => agents[0],
+            };
+            let subject = fast(format!("{stall:?}").as_bytes());
+            if !self.told.once(matter(Kind::Deadlock, subject)) {
+                continue;
+            }
+            let reason = self.words_of_stall(&stall);
+            let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
+            let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
+            let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
+            if let Some(intervention) = &mut found.intervention {
+                intervention.parties = others;
+            }
+        }
+    }
+
+    fn waits_of(&self, id: Id) -> Vec<Wait> {
+        let member = self.member(id);
+        let mut waits = Vec::new();
+        for call in member.clock.open() {
+            let Some(name) = call.addressee.as_deref() else {
+                if call.about_agent {
+                    waits.extend(self.foreground(id, call.since));
+                }
+                continue;
+            };
+            match self.id_of(name).filter(|on| *on != id) {
+                Some(on) => waits.push(self.wait_for(on, call.since)),
+                None if call.tool.contains("agent") => {
+                    waits.push(Wait { on: For::Nobody(name.into()), since: call.since });
+                }
+                None => {}
+            }
+        }
+        for question in &member.questions {
+            match question.to.as_deref() {
+                Some(name) => waits.push(match self.id_of(name) {
+                    Some(on) => self.wait_for(on, question.since),
+                    None => Wait { on: For::Nobody(name.into()), since: question.since },
+                }),
+                // The user sits before the main session; what a child asks may have nobody before it.
+                None if id != ROOT => {
+                    let seen_late = self.config.idle_timeout_sec * 1000.0 - PATIENCE_MS;
+                    waits.push(Wait { on: For::Unseen, since: question.since + seen_late.max(0.0) });
+                }
+                None => {}
+            }
+        }
+        waits
+    }
+
+    fn wait_for(&self, on: Id, since: f64) -> Wait {
+        let other = self.member(on);
+        if other.ended() {
+            return Wait { on: For::Gone(on), since: since.max(other.rested_at) };
+        }
+        Wait { on: For::Agent(on), since }
+    }
+
+    /// Children that the agent sent off and waits for.
+    fn foreground(&self, id: Id, since: f64) -> impl Iterator<Item = Wait> {
+        self.ids()
+            .filter(move |child| {
+                let member = self.member(*child);
+                member.parent == Some(id) && !member.background && member.running() && member.started_at >= since
+            })
+            .map(move |child| Wait { on: For::Agent(child), since })
+    }
+
+    /// Children ended after their parent had become idle, and nobody told it.
+    fn look_at_unread(&mut self, now: f64) {
+        for id in self.ids() {
+            let member = self.member(id);
+            if member.state != State::Idle || !member.stirred {
+                continue;
+            }
+            let (rested, sign) = (member.rested_at, member.clock.last_sign);
+            let mut last = f64::MIN;
+            let mut unread: Vec<Id> = Vec::new();
+            let mut running = false;
+            for child in self.ids() {
+                let other = self.member(child);
+                if other.parent != Some(id) || !other.ends {
+                    continue;
+                }
+                running |= other.running();
+                if other.ended() && other.background && other.rested_at > rested {
+                    last = last.max(other.rested_at);
+                    unread.push(child);
+                }
+            }
+            if running || unread.is_empty() || sign >= last || now - last < UNREAD_MS {
+                continue;
+            }
+            let subject = fast(format!("unread {id} {last}").as_bytes());
+            if !self.told.once(matter(Kind::Deadlock, subject)) {
+                continue;
+            }
+            let have = if unread.len() == 1 { "has" } else { "have" };
+            let reason = format!(
+                "it waits, and does not know that {} {have} ended {} ago",
+                self.titles(&unread),
+                words::time(now - last)
+            );
+            let parties = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
+            let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
+            let found = self.tell(Telling { kind, severity, about: id, subject, at: now, ordinal, reason });
+            if let Some(intervention) = &mut found.intervention {
+                intervention.parties = parties;
+            }
+        }
+    }
+}
