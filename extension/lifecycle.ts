@@ -35,10 +35,13 @@ export interface Surroundings {
 
 export interface Lifecycle {
   start(event: SessionStartEvent, ctx: ExtensionContext): Promise<void>;
-  close(reason: SessionShutdownEvent["reason"]): void;
+  /** Resolves when a main session in another process has had the last word of it; soon in any case. */
+  close(reason: SessionShutdownEvent["reason"]): Promise<void>;
   /** The session under watch. */
   current(): Watch | null;
 }
+
+const NOTHING_TO_LEAVE = (_status: "completed" | "stopped" | undefined): Promise<void> | undefined => undefined;
 
 export function createLifecycle(
   runtime: Runtime,
@@ -52,7 +55,7 @@ export function createLifecycle(
   let connection: BackendConnection | undefined;
   const history = createHistory(native, guard);
   let retract = (): void => {};
-  let leave = (_status: "completed" | "stopped" | undefined): void => {};
+  let leave = NOTHING_TO_LEAVE;
   let working = false;
   let off = false;
   let ended = false;
@@ -60,7 +63,7 @@ export function createLifecycle(
   const ticker = createTicker(() =>
     guard.run("a timer", () => {
       // A session that was disposed in mid-run says nothing of it; its timer must not outlive it.
-      if (watch?.session.disposed) close("stopped");
+      if (watch?.session.disposed) void close("stopped");
       else if (watch?.session.observing) signal(watch.session, store.tick(watch.session.handle, now()));
     }),
   );
@@ -112,7 +115,7 @@ export function createLifecycle(
   /** The main session was in another process and is out of reach for good. */
   function alone(session: Session): void {
     goAlone();
-    leave = () => {};
+    leave = NOTHING_TO_LEAVE;
     if (watch?.session === session) session.orphaned();
   }
 
@@ -126,7 +129,7 @@ export function createLifecycle(
   }
 
   async function start(event: SessionStartEvent, ctx: ExtensionContext): Promise<void> {
-    close();
+    void close();
     ended = false;
     const link = joinLink(native, ctx.mode);
     const session = await Session.start(pi, native, ctx, {
@@ -188,30 +191,32 @@ export function createLifecycle(
   }
 
   /** `status`: absent when the session goes on in a new instance of the extension. */
-  function close(status?: "completed" | "stopped"): void {
+  function close(status?: "completed" | "stopped"): Promise<void> | undefined {
     ended = true;
     ticker.set(0);
     working = false;
     resignAsMain(status === undefined);
     const session = watch?.session;
-    if (session === undefined) return;
+    if (session === undefined) return undefined;
     if (!session.disposed) {
       chip.clear();
       console.clear();
     }
     handDown(session.id, false);
-    leave(status);
-    leave = () => {};
+    const left = leave(status);
+    leave = NOTHING_TO_LEAVE;
     session.close(status);
     if (status !== undefined) history.end(session);
     watch = null;
     runtime.session = null;
+    return left;
   }
 
   return {
     start: async (event, ctx) => void (await guard.runAsync("session_start", () => start(event, ctx))),
     // After a reload a new instance goes on with the session.
-    close: (reason) => guard.run("session_shutdown", () => close(reason === "reload" ? undefined : "completed")),
+    close: async (reason) =>
+      void (await guard.runAsync("session_shutdown", async () => close(reason === "reload" ? undefined : "completed"))),
     current: () => watch,
   };
 }

@@ -82,7 +82,7 @@ export function createStage(pi: ExtensionAPI): Stage {
     wait(undefined);
     begin = undefined;
     await begun;
-    watchdog?.close(event.reason);
+    await watchdog?.close(event.reason);
   });
 
   return { current: () => watchdog?.current() ?? null, ready };

@@ -2,12 +2,27 @@
 // watchdog does to a child is read from the child's own model requests.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { LinkLab } from "../support/link/lab.ts";
+import { Gates } from "../support/gotgenes/family.ts";
+import { type Child, LinkLab } from "../support/link/lab.ts";
 import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
 
 const GREP = "grep -n TOKEN src.txt";
 const files = { "src.txt": "TOKEN\n" };
+
+/** Two different steps, each when the test opens its gate; then an answer. */
+const working =
+  (name: string, gates: Gates): Child =>
+  async ({ turn }) => {
+    if (turn < 2) {
+      await gates.pass(`${name}${turn}`);
+      return bash(`echo ${name} step ${turn}`);
+    }
+    await gates.pass(`${name}-end`);
+    return { text: `${name} is done` };
+  };
 
 test("a looping child process is told of in the main session, with its name and evidence, and a working one is not", async (t) => {
   const lab = await LinkLab.open(t, {
@@ -56,4 +71,98 @@ test("with both, the looping child process gets the rescue before its next model
   assert.equal(rescues(lab.requestsOf("a").at(-1)), 1);
   assert.ok(lab.requestsOf("b").every((request) => rescues(request) === 0));
   await lab.endsInOrder();
+});
+
+test("a message by the tool arrives in the named process alone, and is called queued until it is taken up", async (t) => {
+  const gates = new Gates();
+  const lab = await LinkLab.open(t, {
+    config: { alertMode: "both" },
+    children: { a: working("a", gates), b: working("b", gates) },
+  });
+  await lab.inBackground("a", "b");
+  await lab.asks("a");
+  await lab.asks("b");
+  const target = await lab.target("a");
+  // The agent waits for its model: nobody can say yet that it has the message.
+  const { data } = await lab.call("watchdog_steer_subagent", {
+    targetId: target.id,
+    message: "Look elsewhere.",
+    dryRun: false,
+  });
+  assert.equal(data.outcome, "queued");
+  gates.open("a0", "a1", "a-end", "b0", "b1", "b-end");
+  await lab.ends("a");
+  await lab.ends("b");
+  assert.ok(JSON.stringify(lab.requestsOf("a").at(-1)?.messages).includes("Look elsewhere."));
+  assert.ok(!JSON.stringify(lab.requestsOf("b").at(-1)?.messages).includes("Look elsewhere."));
+  await lab.endsInOrder();
+});
+
+test("stopping one process ends it as stopped, and the other goes on", async (t) => {
+  const gates = new Gates();
+  const lab = await LinkLab.open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  await lab.inBackground("a", "b");
+  await lab.asks("a");
+  await lab.asks("b");
+  const { id } = await lab.target("a");
+  const answer = await lab.type(`/watchdog stop ${id}`);
+  assert.match(answer, /stop/i, answer);
+  await lab.ends("a");
+  assert.equal(lab.exitCode("a"), 143);
+  await lab.targetsWhen((targets) => targets.some((one) => one.id === id && one.status === "stopped"), "a stopped");
+  gates.open("b0", "b1", "b-end");
+  await lab.ends("b");
+  assert.equal(lab.exitCode("b"), 0);
+  const b = (await lab.targets()).find((one) => one.id !== id && one.parentId !== undefined);
+  assert.equal(b.status, "completed");
+  await lab.endsInOrder();
+});
+
+test("a process that a child starts hangs under that child", async (t) => {
+  const lab: LinkLab = await LinkLab.open(t, {
+    files,
+    children: {
+      a: (request) => (request.turn === 0 ? bash(lab.command("b")) : { text: "a is done" }),
+      b: (request) => (request.turn >= 6 ? { text: "I stop here." } : bash(GREP)),
+    },
+  });
+  await lab.start("a");
+  const alert = await lab.alert(GREP);
+  await lab.childEnds("a");
+  const targets = await lab.targets();
+  const b = targets.find(({ id }) => alert.includes(id));
+  const a = targets.find(({ id }) => id === b.parentId);
+  const main = targets.find(({ id }) => id === a.parentId);
+  assert.equal(main.parentId, undefined);
+  assert.equal(b.toolCallCount, 6);
+  assert.equal(a.toolCallCount, 1);
+  await lab.endsInOrder();
+});
+
+test("a killed child is told as an error; a killed main session leaves a child that ends by itself, in order", async (t) => {
+  const gates = new Gates();
+  const lab = await LinkLab.open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  await lab.inBackground("a", "b");
+  await lab.asks("a");
+  await lab.asks("b");
+  const { id } = await lab.target("a");
+  process.kill(lab.pid("a"), "SIGKILL");
+  await lab.targetsWhen((targets) => targets.some((one) => one.id === id && one.status === "error"), "the end of a");
+  lab.pi.process.kill("SIGKILL");
+  await lab.pi.exit;
+  gates.open("b0", "b1", "b-end");
+  await lab.ends("b");
+  assert.equal(lab.exitCode("b"), 0);
+  assert.equal(readFileSync(join(lab.lab.home.cwd, "err-b"), "utf8"), "");
+  assert.ok(readFileSync(join(lab.lab.home.cwd, "out-b"), "utf8").includes("b is done"));
+});
+
+test("where the watchdog is off there is no socket and nothing in the environment", async (t) => {
+  for (const options of [{ config: { enabled: false } }, { env: { PI_WATCHDOG_DISABLED: "1" } }]) {
+    const lab = await LinkLab.open(t, { ...options, children: {} });
+    const { text } = await lab.call("bash", { command: "env | grep PI_WATCHDOG_LINK || echo none" });
+    assert.match(text, /none/);
+    assert.deepEqual(lab.places(), []);
+    await lab.endsInOrder();
+  }
 });

@@ -15,7 +15,7 @@ import type { Frame } from "./wire.ts";
 export function connectLink({ session, store, now, fault }: Host): BackendConnection {
   const connections = new Set<Connection>();
   const requests = new Requests();
-  const children = new Children({ store, session, now, refresh: ({ connection }) => connection && inform(connection) });
+  const children = new Children({ store, session, now });
   let failure: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let told = "";
@@ -68,27 +68,26 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
     return { t: "main", config, layers: overrideLayers(session.id), paused: store.paused(session.id) };
   }
 
-  function inform(connection: Connection): void {
-    connection.send(mainFrame());
-  }
-
   function look(): void {
     server.look();
     children.look();
+    inform();
+  }
+
+  /** Whatever way it changed: by a file, a command, a model, or a pause. */
+  function inform(): void {
     const frame = mainFrame();
     const text = JSON.stringify(frame);
     if (text !== told) for (const connection of connections) connection.send(frame);
     told = text;
   }
 
-  /** Children of a main session that is not watched are not watched either, and nobody listens for new ones. */
+  /** Children of a main session that is not watched are not watched either. They stay, and go on when it does. */
   function refresh(): void {
     if (disposed) return;
     if (session.config.enabled) server.open();
-    else if (server.listening) {
-      for (const connection of connections) inform(connection);
-      server.close(false);
-    }
+    else server.hide();
+    inform();
   }
 
   async function steer(agentId: string, message: string): Promise<Delivery> {

@@ -8,7 +8,15 @@ import { isSessionId } from "./address.ts";
 import { Allowance } from "./budget.ts";
 import { endStatus, fieldsOf, line, liveStatus, note, readNotice, targetKind } from "./check.ts";
 import type { Connection } from "./connection.ts";
-import { GRACE_MS, MAX_SESSIONS, MAX_SESSIONS_EVER, NOTICE_EVERY_MS, NOTICES_AT_ONCE, RETURN_MS } from "./limits.ts";
+import {
+  GRACE_MS,
+  MAX_ENDED,
+  MAX_SESSIONS,
+  MAX_SESSIONS_EVER,
+  NOTICE_EVERY_MS,
+  NOTICES_AT_ONCE,
+  RETURN_MS,
+} from "./limits.ts";
 import { isAlive } from "./place.ts";
 import type { Frame } from "./wire.ts";
 
@@ -42,11 +50,11 @@ export interface ChildrenHost {
   readonly store: WatchdogStore;
   readonly session: WatchedSession;
   now(): number;
-  /** The configuration changed: tell the process of the child. */
-  refresh(child: Child): void;
 }
 
 interface Speaker {
+  /** Sessions that it speaks for now. */
+  readonly children: Set<Child>;
   sessions: number;
   readonly notices: Allowance;
 }
@@ -104,6 +112,7 @@ export class Children {
   /** The connection is gone; its sessions may come back over another one. */
   lost(connection: Connection): void {
     for (const child of this.#of(connection)) {
+      this.#speaker(connection).children.delete(child);
       child.connection = undefined;
       child.lostAt = this.#host.now();
       this.#host.store.remoteContact(child.handle, child.lostAt, false);
@@ -138,7 +147,7 @@ export class Children {
   }
 
   #of(connection: Connection): Child[] {
-    return this.all().filter((child) => child.connection === connection);
+    return [...this.#speaker(connection).children];
   }
 
   #heard(connection: Connection): true {
@@ -173,10 +182,8 @@ export class Children {
       file: undefined,
       // The backend is the way, and says what became of it.
       steer: () => false,
-      refresh: () => {
-        const child = this.#children.get(id);
-        if (child !== undefined) this.#host.refresh(child);
-      },
+      // Its process is told by the connection.
+      refresh: () => {},
     };
     const child: Child = {
       id,
@@ -196,6 +203,7 @@ export class Children {
       unpublish: publishLive(live, () => {}),
     };
     this.#children.set(id, child);
+    speaker.children.add(child);
     connection.send({ t: "opened", s: id, q: taken });
     return true;
   }
@@ -211,7 +219,11 @@ export class Children {
       return { why: "another process reports it", again: true };
     if (child?.connection !== undefined && child.connection !== connection)
       return { why: "another connection reports it", again: true };
-    const alive = this.#of(connection).filter(({ endedAt }) => endedAt === undefined).length;
+    const other = this.#host.store.resolve(id);
+    const target = other.ok && other.id === id ? this.#host.store.target(other.handle) : null;
+    if (target !== null && target.rootId !== session.id && target.endedAt === undefined)
+      return { why: "it belongs to another main session", again: false };
+    const alive = this.#of(connection).length;
     if (alive >= MAX_SESSIONS || this.#speaker(connection).sessions >= MAX_SESSIONS_EVER)
       return { why: "too many sessions of one process", again: false };
     return undefined;
@@ -274,8 +286,11 @@ export class Children {
     store.remoteContact(child.handle, child.endedAt, false);
     // A package that knows the session says itself how it ended.
     if (target?.backend === LINK) store.end(child.handle, child.endedAt, status);
+    if (child.connection !== undefined) this.#speaker(child.connection).children.delete(child);
     child.connection = undefined;
     child.unpublish();
+    const ended = this.all().filter(({ endedAt }) => endedAt !== undefined);
+    for (const old of ended.slice(0, -MAX_ENDED)) this.#children.delete(old.id);
   }
 
   #forget(child: Child): void {
@@ -286,7 +301,11 @@ export class Children {
   #speaker(connection: Connection): Speaker {
     const known = this.#speakers.get(connection);
     if (known !== undefined) return known;
-    const speaker = { sessions: 0, notices: new Allowance(NOTICES_AT_ONCE, NOTICE_EVERY_MS) };
+    const speaker = {
+      children: new Set<Child>(),
+      sessions: 0,
+      notices: new Allowance(NOTICES_AT_ONCE, NOTICE_EVERY_MS),
+    };
     this.#speakers.set(connection, speaker);
     return speaker;
   }

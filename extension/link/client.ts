@@ -14,15 +14,18 @@ import { LINK } from "./children.ts";
 import { isNonce, proof, randomId, sameProof, VERSION } from "./handshake.ts";
 import {
   BEAT_MS,
+  FLUSH_MS,
   GIVE_UP_MS,
-  GREETING_MS,
+  GIVE_UP_ON_BUSY_MS,
   MAX_LINE,
   MAX_MESSAGE,
   MAX_QUEUED_NOTICES,
   MAX_RETRY_MS,
   MAX_UNREAD,
+  PULL_MS,
   REPORT_MS,
   RETRY_MS,
+  WELCOME_MS,
 } from "./limits.ts";
 import { isAlive, isTrusted } from "./place.ts";
 import { Reported, type ReportedSession } from "./reported.ts";
@@ -51,15 +54,20 @@ export class LinkClient {
   #socket: Socket | undefined;
   #nonce = "";
   #welcome = false;
+  /** Somebody took the latest connection, whoever it was. */
+  #heard = false;
   #blocked = false;
   #retry = RETRY_MS;
   #retryTimer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #aloneSince = Date.now();
   #wroteAt = 0;
+  #reportedAt = 0;
   #notices: { n: number; s: string; line: string; sent: boolean }[] = [];
   #noticed = 0;
   #steers: PendingSteer[] = [];
+  /** It was asked to end. */
+  #stopped = false;
   #over = false;
 
   constructor(native: Native, address: Address, parentId: string) {
@@ -69,7 +77,7 @@ export class LinkClient {
     this.#config = native.defaultConfig();
     this.#main = this.#proxy();
     this.#retractMain = publishMain(this.#main);
-    this.#timer = setInterval(() => this.#guard(() => this.#report()), REPORT_MS).unref();
+    this.#timer = setInterval(() => this.#guard(() => this.#tick()), PULL_MS).unref();
     this.#connect();
   }
 
@@ -90,19 +98,30 @@ export class LinkClient {
     if (this.#welcome) this.#send(reported.open());
   }
 
-  /** `status`: absent when the session goes on in another instance of the extension. */
-  remove(sessionId: string, status: string | undefined): void {
+  /**
+   * `status`: absent when the session goes on in another instance of the extension. Resolves when the last of it has been
+   * taken, or there is no more time.
+   */
+  async remove(sessionId: string, status: string | undefined): Promise<void> {
     const reported = this.#sessions.get(sessionId);
     if (status === undefined || reported === undefined) return;
+    const end = Date.now() + FLUSH_MS;
+    this.#guard(() => this.#report());
+    while (!this.#over && this.#owes(reported) && Date.now() < end) await turn();
     this.#guard(() => {
-      this.#report();
-      this.#send({ t: "end", s: sessionId, status });
+      if (this.#sessions.get(sessionId) !== reported) return;
+      this.#send({ t: "end", s: sessionId, status: this.#stopped ? "stopped" : status });
       this.#sessions.delete(sessionId);
-      if (this.#sessions.size === 0) {
-        this.#send({ t: "bye" });
-        this.#finish();
-      }
+      if (this.#sessions.size > 0) return;
+      this.#send({ t: "bye" });
+      this.#finish();
     });
+  }
+
+  /** Whether something of the session is not known to have arrived. One that will not be taken is owed nothing. */
+  #owes({ session, outbox, refused }: Reported): boolean {
+    if (refused || (this.#socket === undefined && this.#aloneSince + GIVE_UP_MS < Date.now())) return false;
+    return !this.#welcome || outbox.length > 0 || this.#notices.some(({ s }) => s === session.id);
   }
 
   lifecycle(sessionId: string, at: number, event: string, fields: Record<string, unknown> | undefined): void {
@@ -157,6 +176,15 @@ export class LinkClient {
     const frame = { t: "notice", s: notice.targetId, n: this.#noticed, notice, note: note(words) };
     this.#notices.push({ n: this.#noticed, s: notice.targetId, line: encode(frame), sent: false });
     if (this.#notices.length > MAX_QUEUED_NOTICES) this.#notices.shift();
+    this.#report();
+  }
+
+  #tick(): void {
+    for (const reported of this.#sessions.values()) reported.pull();
+    const now = Date.now();
+    // Also at once when the clock was set back.
+    if (Math.abs(now - this.#reportedAt) < REPORT_MS) return;
+    this.#reportedAt = now;
     this.#report();
   }
 
@@ -218,8 +246,12 @@ export class LinkClient {
       const drop = (): void => this.#guard(() => this.#dropped(socket));
       socket.on("error", drop);
       socket.on("close", drop);
+      this.#heard = false;
       socket.on("connect", () =>
-        this.#guard(() => this.#send({ t: "hello", v: VERSION, n: this.#nonce, run: this.#run, pid: process.pid })),
+        this.#guard(() => {
+          this.#heard = true;
+          this.#send({ t: "hello", v: VERSION, n: this.#nonce, run: this.#run, pid: process.pid });
+        }),
       );
       socket.on("drain", () =>
         this.#guard(() => {
@@ -232,7 +264,7 @@ export class LinkClient {
           if (!reader.feed(chunk, (line) => this.#line(socket, line))) socket.destroy();
         }),
       );
-      this.#deadline = setTimeout(() => socket.destroy(), GREETING_MS).unref();
+      this.#deadline = setTimeout(() => socket.destroy(), WELCOME_MS).unref();
     });
   }
 
@@ -277,7 +309,9 @@ export class LinkClient {
         this.#report();
         break;
       case "denied":
-        if (reported !== undefined && frame.again === true) this.#askAgain(reported);
+        if (reported === undefined) break;
+        if (frame.again === true) this.#askAgain(reported);
+        else reported.refused = true;
         break;
       case "ack":
         reported?.outbox.acknowledged(q);
@@ -310,14 +344,14 @@ export class LinkClient {
 
   #mainSaid(frame: Frame): void {
     const { store, resolveConfig } = this.#native;
+    const before = this.#config;
     this.#config = resolveConfig([
       { source: "global", name: "the main session", text: JSON.stringify(fieldsOf(frame.config)) },
     ]).config;
     store.pause(this.#address.rootId, frame.paused === true);
     const layers = readLayers(frame.layers);
-    if (!this.#config.enabled) layers.push({ source: "command", name: "the main session", text: '{"enabled":false}' });
     const text = JSON.stringify(layers);
-    if (text === this.#layers) return;
+    if (text === this.#layers && before.enabled === this.#config.enabled) return;
     this.#layers = text;
     inheritLayers(layers);
     for (const session of liveSessions()) session.refresh();
@@ -344,6 +378,7 @@ export class LinkClient {
       this.#send({ t: "did", r, outcome: "refused", reason });
       return;
     }
+    this.#stopped = true;
     this.#send({ t: "did", r, outcome: "queued" });
     // As Pi is ended from outside: it closes its sessions and exits.
     setImmediate(() => this.#guard(() => process.kill(process.pid, "SIGTERM")));
@@ -363,7 +398,7 @@ export class LinkClient {
 
   #later(): void {
     if (this.#over) return;
-    if (Date.now() - this.#aloneSince > GIVE_UP_MS) {
+    if (Date.now() - this.#aloneSince > (this.#heard ? GIVE_UP_ON_BUSY_MS : GIVE_UP_MS)) {
       this.#giveUp();
       return;
     }
@@ -405,6 +440,8 @@ export class LinkClient {
     }
   }
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 function readLayers(value: unknown): ConfigLayer[] {
   if (!Array.isArray(value)) return [];

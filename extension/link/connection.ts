@@ -37,7 +37,8 @@ export class Connection {
   constructor(socket: Socket, hooks: ConnectionHooks) {
     this.#socket = socket;
     this.#hooks = hooks;
-    this.#late = setTimeout(() => this.close(), GREETING_MS).unref();
+    // After a turn of the loop: what came in time and could not be read because this process was busy is not late.
+    this.#late = setTimeout(() => setImmediate(() => this.proved || this.close()), GREETING_MS).unref();
     socket.unref();
     socket.on("error", () => this.close());
     socket.on("close", () => this.close());

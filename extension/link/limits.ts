@@ -5,8 +5,9 @@
 export const MAX_LINE = 256 * 1024;
 /** A line before the peer has proved that it belongs here. */
 export const MAX_GREETING = 2048;
-/** From the connection to the proof, whatever came in between. */
-export const GREETING_MS = 3000;
+/** From the connection to the proof, whatever came in between; and how long a child waits for a busy main session. */
+export const GREETING_MS = 4000;
+export const WELCOME_MS = 10_000;
 /** Connections that have not proved anything; and all of them. */
 export const MAX_STRANGERS = 64;
 export const MAX_CONNECTIONS = 512;
@@ -14,6 +15,8 @@ export const MAX_CONNECTIONS = 512;
 /** Sessions of one process at once, and over its life. */
 export const MAX_SESSIONS = 64;
 export const MAX_SESSIONS_EVER = 1000;
+/** Ended sessions that are remembered, so that one that is resumed is known again. */
+export const MAX_ENDED = 200;
 
 /** What is read of one process in a second, and of all of them together; beyond it the process has to wait. */
 export const READ_PER_SECOND = 2 * 1024 * 1024;
@@ -33,7 +36,11 @@ export const MAX_QUEUED_NOTICES = 32;
 export const BATCH = 200;
 export const BATCH_BYTES = 64 * 1024;
 
-/** How often a child looks for news; how often it says that it is there when there are none. */
+/**
+ * How often a child takes new events, of which its store keeps few; how often it tells its figures; how often it says that
+ * it is there when there is nothing else.
+ */
+export const PULL_MS = 50;
 export const REPORT_MS = 200;
 export const BEAT_MS = 3000;
 /** How often the main session looks after its children. */
@@ -47,8 +54,11 @@ export const GRACE_MS = 3000;
 /** Between attempts to connect. */
 export const RETRY_MS = 100;
 export const MAX_RETRY_MS = 5000;
-/** A child that finds nobody for so long goes on by itself. */
-export const GIVE_UP_MS = 30_000;
+/** A child that finds nobody for so long goes on by itself; the second where somebody is there and does not answer. */
+export const GIVE_UP_MS = 15_000;
+export const GIVE_UP_ON_BUSY_MS = 120_000;
+/** What an ending process waits at most for its last reports to be taken. */
+export const FLUSH_MS = 500;
 
 /** For an answer to a request, and after it for the message to be taken up. */
 export const ANSWER_MS = 5000;

@@ -2,7 +2,7 @@
 // somebody removes it. Knows no sessions.
 
 import { createServer, type Server } from "node:net";
-import { type Address, publishAddress } from "./address.ts";
+import { publishAddress } from "./address.ts";
 import { Budget } from "./budget.ts";
 import { Connection } from "./connection.ts";
 import { randomToken } from "./handshake.ts";
@@ -46,31 +46,41 @@ export class LinkServer {
   readonly #together: Budget;
   #kept: Kept | undefined;
   #server: Server | undefined;
-  #retract = (): void => {};
+  #retract: (() => void) | undefined;
 
   constructor(hooks: ServerHooks) {
     this.#hooks = hooks;
     this.#together = new Budget(READ_ALL_PER_SECOND, hooks.now);
   }
 
-  get listening(): boolean {
-    return this.#server !== undefined;
-  }
-
   /** Listens, and says so in the environment of what this process will start. */
   open(): void {
-    if (this.#server !== undefined) return;
     const { rootId } = this.#hooks;
+    if (this.#server !== undefined) {
+      this.#announce();
+      return;
+    }
     try {
       this.#kept = kept().get(rootId) ?? { place: makePlace(), token: randomToken() };
       kept().set(rootId, this.#kept);
       this.#listen(this.#kept.place);
-      const address: Address = { path: this.#kept.place.path, rootId, token: this.#kept.token, pid: process.pid };
-      this.#retract = publishAddress(address);
+      this.#announce();
       this.#hooks.failed(undefined);
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** What is started from now on does not hear of it; who is here stays. */
+  hide(): void {
+    this.#retract?.();
+    this.#retract = undefined;
+  }
+
+  #announce(): void {
+    if (this.#retract !== undefined || this.#kept === undefined) return;
+    const { place, token } = this.#kept;
+    this.#retract = publishAddress({ path: place.path, rootId: this.#hooks.rootId, token, pid: process.pid });
   }
 
   /** Connections outlive the name of their socket; who comes later needs it. */
@@ -86,8 +96,7 @@ export class LinkServer {
 
   /** `goesOn`: the session will listen again, in a new instance of the extension. */
   close(goesOn: boolean): void {
-    this.#retract();
-    this.#retract = () => {};
+    this.hide();
     for (const connection of [...this.#connections]) connection.end({ t: "bye", back: goesOn });
     this.#server?.close();
     this.#server = undefined;

@@ -2,7 +2,7 @@
 // calls what the prompt says. Real processes, the link between them as it is. No judgement but of an orderly end.
 
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   Lab,
@@ -81,6 +81,48 @@ export class LinkLab {
     const fits = (record: PiRecord) => record.type === "tool_execution_end" && record.toolCallId === id;
     const { result, isError } = await this.pi.waitFor(fits, `the end of ${name}`);
     return { text: textOf(result), data: result.structuredContent, isError };
+  }
+
+  /** Starts children that the main agent does not wait for. */
+  async inBackground(...children: string[]): Promise<void> {
+    for (const child of children) {
+      const line = `(${this.command(child)} & echo $! > pid-${child}; wait $!; echo $? > code-${child})`;
+      await this.call("bash", { command: `${line} > /dev/null 2>&1 &` });
+    }
+  }
+
+  #file(name: string): string | undefined {
+    const path = join(this.lab.home.cwd, name);
+    const text = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+    return text === "" ? undefined : text;
+  }
+
+  pid(child: string): number {
+    return Number(this.#file(`pid-${child}`));
+  }
+
+  exitCode(child: string): number | undefined {
+    const text = this.#file(`code-${child}`);
+    return text === undefined ? undefined : Number(text);
+  }
+
+  /** Resolves when a child in the background has ended. */
+  async ends(child: string): Promise<void> {
+    await poll(
+      () => this.exitCode(child),
+      () => `the end of ${child}`,
+    );
+  }
+
+  /** The target of a child that runs in the background, by its process. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read single fields
+  async target(child: string): Promise<any> {
+    const started = await poll(
+      () => /"type":"session"[^\n]*"id":"([^"]+)"/.exec(this.#file(`out-${child}`) ?? "")?.[1],
+      () => `the session id of ${child}`,
+    );
+    const targets = await this.targetsWhen((all) => all.some(({ id }) => id === started), `the target of ${child}`);
+    return targets.find(({ id }) => id === started);
   }
 
   /** Resolves when the shell line that runs the child has ended. */
