@@ -2,13 +2,13 @@
 // agent is read from the agent's own model requests. The installed version starts such runs only on Pi before 1.0.
 
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test as anyTest, type TestContext } from "node:test";
 import { type Child, Gates } from "../support/gotgenes/family.ts";
 import { isBefore1, Nicobailon, type NicobailonOptions, PI_0 } from "../support/nicobailon/family.ts";
 import { poll } from "../support/pi.ts";
-import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
+import { bash, call, RESCUE, rescued, rescues } from "../support/scripts.ts";
 
 process.env.PI_UNDER_TEST ??= PI_0;
 const skip = isBefore1() ? false : "the installed pi-subagents starts no background run on this Pi";
@@ -110,7 +110,15 @@ test("a steer arrives in the right agent's next request, and is told as the pack
   assert.match((await family.asks("b", 2)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
   assert.doesNotMatch(JSON.stringify((await family.asks("a", 2)).messages), /LOOK ELSEWHERE/);
 
+  const again = await family.begin("watchdog_steer_subagent", { ...steer, message: "AND LISTEN" });
+  await poll(
+    () => (readFileSync(join(b.asyncDir, "status.json"), "utf8").includes("AND LISTEN") ? true : undefined),
+    () => "the package's note of the message",
+  );
   gates.open("b-end");
+  const read = await family.end(again);
+  assert.equal(read.data.outcome, "delivered", read.text);
+  assert.match((await family.asks("b", 3)).newUserTexts.join("\n"), /AND LISTEN/);
   await family.said("subagent:async-complete", b.id);
   await target(family, "b", (entry) => entry.status === "completed");
   const late = await family.call("watchdog_steer_subagent", { ...steer, targetId: id });
@@ -217,6 +225,62 @@ test("an interrupted run is paused, and a revived one goes on in the same target
     async () => ((await family.targets()).get(revived.name)?.status === "completed" ? true : undefined),
     () => "the revived run's end",
   );
+  await endsInOrder(family);
+});
+
+test("an agent of an agent hangs under it, is found when it loops, and counts for both", async (t) => {
+  const agent = (name: string, more: string) =>
+    `---\nname: ${name}\ndescription: d\ntools: read, bash${more}\nextensions:\n---\n\nDo what you are told.\n`;
+  const gates = new Gates();
+  const family = await open(t, {
+    files: {
+      ...files,
+      ".pi/agents/plain.md": agent("plain", ", subagent\nallowNestedSubagents: true"),
+      ".pi/agents/leaf.md": agent("leaf", ""),
+    },
+    children: {
+      a: async ({ turn }) => {
+        if (turn === 0) return { toolCalls: [call("subagent", { agent: "leaf", task: "TASK b", async: true })] };
+        await gates.pass("a");
+        return { text: "a is done" };
+      },
+      b: looping(5),
+    },
+  });
+  const a = await family.spawn("a");
+  await family.alert("leaf: TASK b");
+  gates.open("a");
+  await family.said("subagent:async-complete", a.id);
+  const boss = await target(family, "a", (entry) => entry.endedAt !== undefined);
+  const leaf = await poll(
+    async () => {
+      const found = (await family.targets()).get("leaf: TASK b");
+      return found?.endedAt === undefined ? undefined : found;
+    },
+    () => "the end of the agent's agent",
+  );
+  assert.equal(leaf.parentId, boss.id);
+  assert.equal(leaf.status, "completed");
+  assert.equal(leaf.usage.input, family.requestsOf("b").length * 100);
+  assert.equal(boss.usage.input, family.requestsOf("a").length * 100);
+  await endsInOrder(family);
+});
+
+test("a call that waits for background agents shows each once, and what they used is theirs alone", async (t) => {
+  const family = await open(t, { children: { a: looping(2), b: looping(6) } });
+  const agents = ["a", "b"].map((name) => ({ key: name, ...family.task(name) }));
+  const script = `return runs.all(${JSON.stringify(agents)})`;
+  const { text } = await family.call("subagent", { workflowScript: script, async: false });
+  assert.match(text, /completed/i);
+  for (const child of ["a", "b"]) {
+    const found = await target(family, child, (entry) => entry.endedAt !== undefined);
+    assert.equal(found.status, "completed");
+    assert.equal(found.usage.input, family.requestsOf(child).length * 100);
+  }
+  const targets = await family.targets();
+  assert.equal(targets.size, 3);
+  const own = family.lab.server.requests.length - family.requestsOf("a").length - family.requestsOf("b").length;
+  assert.ok(targets.get("main").usage.input <= own * 100, "only what the main agent asked itself");
   await endsInOrder(family);
 });
 

@@ -35,6 +35,7 @@ const TICK_EVERY = 5000;
 const AFTERCARE = 30_000;
 /** Ended agents that are remembered, so that one that is revived is known again. */
 const MAX_ENDED = 200;
+const MAX_FOLLOWED = 10_000;
 /** What the package answers when a background run cannot start. */
 const NO_START = /failed to start async run|background children require/i;
 
@@ -44,6 +45,8 @@ export function connectNicobailon(host: Host): BackendConnection {
   const offs: (() => void)[] = [];
   const runs = new Map<string, BackgroundRun>();
   const calls = new Map<string, ForegroundCall>();
+  /** Ids of the runs that were ever followed: none may be read twice. */
+  const followed = new Set<string>();
   /** Agents that have ended, the latest last. */
   let ended: Child[] = [];
   let seen = false;
@@ -169,7 +172,9 @@ export function connectNicobailon(host: Host): BackendConnection {
     if (run !== undefined && (known !== undefined || (seen && !over))) {
       const call = known ?? new ForegroundCall(host);
       calls.set(toolCallId, call);
-      for (const nested of call.show(run, over)) followNested(nested);
+      // A workflow may run agents in the background and wait for them.
+      const agents = run.agents.filter(({ runId }) => !followed.has(runId));
+      for (const nested of call.show({ ...run, agents }, over)) followNested(nested);
       watch();
     }
     if (over) {
@@ -187,7 +192,10 @@ export function connectNicobailon(host: Host): BackendConnection {
   }
 
   function follow(started: Started, parent?: Child): void {
-    if (runs.has(started.runId)) return;
+    // Records of a nested run go on coming when it is over.
+    if (followed.has(started.runId)) return;
+    followed.add(started.runId);
+    if (followed.size > MAX_FOLLOWED) followed.delete(followed.values().next().value ?? "");
     const run = new BackgroundRun(host, started, parent);
     runs.set(started.runId, run);
     look(run);
