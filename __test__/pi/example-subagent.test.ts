@@ -143,6 +143,10 @@ test("children that load the watchdog report themselves, are reached, and count 
   const { data } = await main.call("watchdog_list_targets", { includeCompleted: true });
   const [root, ...children] = data.targets;
   assert.equal(children.length, 2, JSON.stringify(data.targets));
+  assert.deepEqual(children.map(({ name, agentType }: Record<string, unknown>) => `${name} ${agentType}`).sort(), [
+    "LOOP scout",
+    "WORK scout",
+  ]);
   let spent = root.usage.input;
   for (const child of children) {
     assert.deepEqual([child.link, child.parentId, child.visibility], ["exact", root.id, "full"]);

@@ -24,6 +24,8 @@ import type { Frame } from "./wire.ts";
 export const LINK = "process (link)";
 
 const NAME_CHARS = 80;
+/** What a session without a name says of itself; another part may know better. */
+const UNNAMED = "sub-agent";
 
 export interface Child {
   readonly id: string;
@@ -254,7 +256,7 @@ export class Children {
     const { store, now } = this.#host;
     store.importState(child.handle, now(), JSON.stringify(state));
     const name = line(state.name, NAME_CHARS);
-    const own = store.target(child.handle)?.backend === LINK && name !== "";
+    const own = store.target(child.handle)?.backend === LINK && name !== "" && name !== UNNAMED;
     if (own) child.name = name;
     store.update(child.handle, { status: liveStatus(state.status), ...(own ? { name } : {}) });
   }

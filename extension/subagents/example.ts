@@ -48,6 +48,8 @@ export function connectExample(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
   const calls = new Map<string, Call>();
   const agents = new Map<string, FedAgent>();
+  /** Processes that were looked at for a name. */
+  const named = new Set<string>();
   let disposed = false;
 
   const backend: SubagentBackend = {
@@ -95,7 +97,9 @@ export function connectExample(host: Host): BackendConnection {
     if (results === undefined || results.length === 0) return;
     if (!session.backends.includes(backend)) session.backends.push(backend);
     const call = calls.get(callId) ?? begin(callId);
-    if (!call.linked && linkedSince(call.startedAt)) withdraw(call);
+    const linked = linkedSince(call.startedAt);
+    if (!call.linked && linked.length > 0) withdraw(call);
+    for (const { sessionId } of linked) if (sessionId !== undefined) name(sessionId, results);
     if (call.linked) return;
     for (const [place, result] of results.entries()) follow(call, place, result);
   }
@@ -170,12 +174,28 @@ export function connectExample(host: Host): BackendConnection {
     call.agents.clear();
   }
 
-  /** Whether a process that this session started since then reports itself. */
-  function linkedSince(since: number): boolean {
+  /** Processes that this session started since then and that report themselves. */
+  function linkedSince(since: number): SubagentRecord[] {
     return session.backends
-      .filter(({ name }) => name === LINK)
+      .filter((other) => other.name === LINK)
       .flatMap((other) => other.list())
-      .some(({ parentId = session.id, startedAt = 0 }) => parentId === session.id && startedAt >= since);
+      .filter(({ parentId = session.id, startedAt = 0 }) => parentId === session.id && startedAt >= since);
+  }
+
+  /** A process without a name is called by its task, which is the first that it was told: words for people, no link. */
+  function name(sessionId: string, results: readonly Result[]): void {
+    const found = named.has(sessionId) ? undefined : store.resolve(sessionId, session.rootId);
+    if (!found?.ok) return;
+    const told = store.events(found.handle).find(({ type }) => type === "llm_input")?.summary;
+    if (told === undefined) return;
+    named.add(sessionId);
+    // One task may begin as another one does.
+    const [result] = results
+      .filter(({ task }) => told.startsWith(`Task: ${oneLine(task).slice(0, 100)}`))
+      .sort((a, b) => b.task.length - a.task.length);
+    if (result === undefined || store.target(found.handle)?.name !== "sub-agent") return;
+    const type = oneLine(result.agent, NAME_CHARS);
+    store.update(found.handle, { name: oneLine(result.task, NAME_CHARS) || type, agentType: type });
   }
 
   async function answer(agentId: string): Promise<Delivery> {
