@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { findOrphans, readHistory } from "../../index.js";
 import { Lab, type LabOptions, type PiRpc, tmuxMissing } from "../support/pi.ts";
 import { bash, loop, RESCUE, rescues, textOf, told, watchdogTexts } from "../support/scripts.ts";
@@ -65,6 +66,40 @@ test("a normal end loses nothing: the incident, what the session used, and how i
   assert.equal(session?.status, "completed");
   assert.equal(session?.project, lab.home.cwd);
   assert.ok(Math.abs((session?.usage.usd ?? 0) - cost) < 1e-9, `${session?.usage.usd} instead of ${cost}`);
+});
+
+test("eight Pi processes write one history at once, and all that they told and used is in it", async (t) => {
+  const lab = await open(t);
+  const prompts = ["loop", "loop more", "and again"];
+  const runs = await Promise.all(Array.from({ length: 8 }, () => lab.run({ mode: "json", prompts })));
+  for (const { code, stderr } of runs) assert.equal(code, 0, stderr);
+  const { sessions, incidents } = await readHistory(database(lab), { limit: 1000 });
+  const used = sessions.reduce((sum, { usage }) => sum + usage.input + usage.output, 0);
+  const rescueMessages = runs.flatMap(({ records }) => watchdogTexts(records)).filter((text) => text.includes(RESCUE));
+  assert.equal(sessions.length, 8);
+  assert.ok(sessions.every(({ status }) => status === "completed"));
+  assert.equal(used, 110 * lab.server.requests.length);
+  assert.equal(
+    incidents.reduce((sum, { notices }) => sum + notices, 0),
+    rescueMessages.length,
+  );
+});
+
+test("after /reload a session goes on in its row, and /new ends it and begins another", async (t) => {
+  const lab = await open(t, { extensions: [fileURLToPath(new URL("../support/odd-tools.ts", import.meta.url))] });
+  const pi = await lab.rpc();
+  await pi.prompt("loop");
+  await pi.prompt("/test-reload");
+  await pi.prompt("loop");
+  const { sessionId } = await pi.send({ type: "get_state" });
+  const before = lab.server.requests.length;
+  await pi.send({ type: "new_session" });
+  await pi.prompt("loop");
+  await pi.close();
+  const { sessions } = await readHistory(database(lab));
+  const used = Object.fromEntries(sessions.map((session) => [session.sessionId, session.usage.input]));
+  assert.deepEqual([sessions.length, used[sessionId]], [2, 100 * before]);
+  assert.ok(sessions.every(({ status, endedAt }) => status === "completed" && endedAt !== undefined));
 });
 
 test("what a killed Pi left is told once by the next one, listed, and closed when the user says so", async (t) => {

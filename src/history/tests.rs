@@ -171,6 +171,23 @@ fn a_session_that_wants_no_history_has_none() {
 }
 
 #[test]
+fn a_session_that_wants_a_history_later_has_one_from_then_on() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let (mut store, writer) = writing(&path);
+    let config = |history| Arc::new(Config { history, ..Config::default() });
+    let handle = store.open("s", 0.0, Info::default(), config(false));
+    spend(&mut store, handle, 0.5);
+    store.get_mut(handle).unwrap().configure(config(true));
+    spend(&mut store, handle, 0.25);
+    store.end(handle, 9.0, "completed");
+    assert!(writer.close(LONG));
+    let report = all(&path);
+    assert_eq!(report.sessions[0].ended_at, Some(9));
+    assert!((report.sessions[0].usage.usd - 0.75).abs() < 1e-9, "with what it used before");
+}
+
+#[test]
 fn what_ran_before_the_history_was_opened_is_in_it() {
     let folder = Folder::new();
     let path = folder.file();

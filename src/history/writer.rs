@@ -203,11 +203,18 @@ impl Writer {
         control.closing |= close;
         let wanted = control.wanted;
         drop(control);
+        if close {
+            // Whoever else waits would hold up the end of the process.
+            self.shared.settled.notify_all();
+        }
         // Wakes it; when there is no room it is awake.
         let _ = self.sender.try_send(Change::Used);
         let end = Instant::now() + most;
         let mut control = self.shared.control.lock();
-        while control.done < wanted || (close && !control.finished) {
+        while if close { !control.finished } else { control.done < wanted } {
+            if control.closing && !close {
+                return false;
+            }
             if self.shared.settled.wait_until(&mut control, end).timed_out() {
                 return false;
             }

@@ -176,9 +176,14 @@ impl Target {
     }
 
     pub fn configure(&mut self, config: Arc<Config>) {
+        let begins = config.history && !self.config.history;
         self.engine.configure(Arc::clone(&config));
         self.config = config;
         self.trim();
+        // What it is was not told while nothing was to be remembered of it.
+        if begins && let Some(link) = self.memory.take() {
+            self.remember(Some(link.memory), false);
+        }
     }
 
     /// How an ended target ended stays as it is: a session that is disposed still says that it is idle.
