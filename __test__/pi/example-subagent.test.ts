@@ -107,6 +107,18 @@ test("a chain's steps are one child after another, and a failed one ends as the 
   assert.equal(targets.get("SECOND One.").status, "error");
 });
 
+test("a child that answers nothing any more is told of while it hangs", async (t) => {
+  const main = await open(
+    t,
+    { HANG: ({ turn }) => (turn < 2 ? bash(`echo step ${turn}`) : { text: "", hang: true }) },
+    { config: { idleTimeoutSec: 1 } },
+  );
+  const call = await main.begin("subagent", scout("HANG"));
+  assert.match(await main.notified("HANG"), /HANG: no sign of it for \d+ s/);
+  await main.pi.send({ type: "abort" });
+  await main.end(call);
+});
+
 test("a call that the user aborts ends its children, and an agent that does not exist is no running target", async (t) => {
   const main = await open(t, { HANG: () => ({ text: "", hang: true }) });
   const call = await main.begin("subagent", scout("HANG"));
