@@ -96,7 +96,7 @@ test("the document holds its own figures, and keeps what people wrote about wron
 });
 
 test("a figure below what is required or stood there before does not hold", () => {
-  const fine = { "precision, all": 1, "recall, all": 0.97, "interventions that the detector gives": 0.9 };
+  const fine = { "precision, all": 1, "recall, all": 0.97, interventions: 0.9 };
   const fails = (now: Record<string, number>, committed: Record<string, number> = {}) =>
     judge(now, committed)
       .filter(({ holds }) => !holds)
@@ -104,7 +104,7 @@ test("a figure below what is required or stood there before does not hold", () =
   assert.deepEqual(fails(fine, fine), []);
   assert.match(fails({ ...fine, "precision, all": 0.979 }).join(), /precision, all: 0\.979 \(required: 0\.980\)/);
   assert.match(fails({ ...fine, "recall, all": 0.949 }).join(), /required: 0\.950/);
-  assert.match(fails({ ...fine, "interventions that the detector gives": 0.89 }).join(), /required: 0\.900/);
+  assert.match(fails({ ...fine, interventions: 0.89 }).join(), /required: 0\.900/);
   assert.match(fails(fine, { ...fine, "recall, all": 0.98 }).join(), /recall, all: 0\.970 \(before: 0\.980\)/);
   assert.match(fails(fine, { "recall, gone": 1 }).join(), /recall, gone: no cases/);
 });

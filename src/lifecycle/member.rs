@@ -42,6 +42,8 @@ pub struct Member {
     pub started_at: f64,
     /// When it last became idle, finished or ended.
     pub rested_at: f64,
+    /// The user stopped its latest run.
+    pub aborted: bool,
     /// It was seen doing anything.
     pub stirred: bool,
     pub background: bool,
@@ -69,6 +71,8 @@ pub struct Member {
     pub resumed: bool,
     pub answer: u128,
     pub worked: bool,
+    /// Ended, and its package calls that a success.
+    pub done: bool,
     /// The latest request failed.
     pub failed: bool,
     pub questions: Vec<Question>,

@@ -58,8 +58,9 @@ impl Family {
         if let Some(agent_type) = kin.agent_type {
             member.agent_type = agent_type.into();
         }
-        member.clock.sign(at);
-        if member.state == State::Idle || again {
+        // Sessions that nobody answers for may be there and never be asked anything.
+        if again || member.ends && !member.stirred && member.state == State::Idle {
+            member.clock.sign(at);
             member.state = State::Running;
             member.started_at = at;
         }
@@ -109,7 +110,7 @@ impl Family {
         let parent = self.member(id).parent.unwrap_or(ROOT);
         let done_before = self.ids().any(|other| {
             let member = self.member(other);
-            other != id && member.ended() && member.parent == Some(parent) && member.task == key
+            other != id && member.done && member.parent == Some(parent) && member.task == key
         });
         let given = matter(Kind::SpawnDepth, key ^ u128::from(parent));
         let times = self.tasks.entry(given).or_insert(0);
@@ -172,6 +173,7 @@ impl Family {
         self.conflicts.left(id);
         let member = self.member_mut(id);
         member.rests(State::Ended, at);
+        member.done = good;
         member.questions.clear();
         member.stopped_at = None;
     }
@@ -213,6 +215,10 @@ impl Family {
     }
 
     fn stirs(&mut self, id: Id, at: f64) {
+        let member = self.member_mut(id);
+        if !member.stirred && !member.ends {
+            member.started_at = at;
+        }
         if self.member(id).silent {
             self.not_silent(id, at);
         }
@@ -271,10 +277,11 @@ impl Family {
     /// Its run is over; whether that is its end is said by whoever started it.
     fn run_over(&mut self, id: Id, at: f64) {
         let member = self.member_mut(id);
-        if member.ended() {
+        if member.ended() || member.state == State::Idle && member.aborted {
             return;
         }
         let state = if id != ROOT && member.ends { State::Finished } else { State::Idle };
+        member.aborted = false;
         member.rests(state, at);
     }
 
@@ -554,6 +561,7 @@ impl Family {
                     }
                 }
                 self.run_over(id, at);
+                self.member_mut(id).aborted = true;
             }
             "process" => self.process(id, at, fields),
             _ => {}

@@ -376,6 +376,24 @@ fn an_idle_parent_that_was_not_told_of_its_children_is_a_deadlock() {
 }
 
 #[test]
+fn a_session_that_nobody_answers_for_may_be_there_and_never_be_asked() {
+    let mut tale = Tale::new();
+    tale.says("main", "done", StopReason::Stop);
+    tale.life("side", "session_start", &json!({"cwd": "/r"})).pass(10_000.0);
+    assert_eq!(tale.warned(), NONE);
+    tale.does("side", "bash", &json!({"command": "ls"})).says("side", "done", StopReason::Stop).pass(10_000.0);
+    assert_eq!(tale.warned(), NONE, "nor is it known that it should return");
+}
+
+#[test]
+fn after_the_user_stopped_it_a_parent_need_not_be_told_of_its_children() {
+    let mut tale = Tale::new();
+    tale.spawns("a", "main", true).life("main", "agent_start", &json!({})).life("main", "user_abort", &json!({}));
+    tale.life("main", "agent_settled", &json!({})).after(90.0).ends("a").pass(300.0);
+    assert_eq!(tale.warned(), NONE);
+}
+
+#[test]
 fn what_outlives_its_owner_is_an_orphan() {
     let mut tale = Tale::new();
     tale.spawns("kid", "main", true).life("kid", "process", &json!({"pid": 7, "alive": true}));

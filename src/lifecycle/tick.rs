@@ -209,7 +209,7 @@ impl Family {
     fn look_at_unread(&mut self, now: f64) {
         for id in self.ids() {
             let member = self.member(id);
-            if member.state != State::Idle || !member.stirred {
+            if member.state != State::Idle || !member.stirred || member.aborted {
                 continue;
             }
             let (rested, sign) = (member.rested_at, member.clock.last_sign);
@@ -222,7 +222,7 @@ impl Family {
                     continue;
                 }
                 running |= other.running();
-                if other.ended() && other.background && other.rested_at > rested {
+                if other.ended() && other.rested_at > rested {
                     last = last.max(other.rested_at);
                     unread.push(child);
                 }

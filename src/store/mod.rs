@@ -72,6 +72,9 @@ pub struct Store {
     memory: Option<Arc<dyn Memory>>,
 }
 
+/// Processes that report by themselves: whoever started one may let it wait for the next question.
+const LINKED: &str = "process (link)";
+
 /// Something is due for the tree of a target, see [`Store::take_tree_notice`].
 pub const TREE: u32 = 4;
 /// An agent of the tree is at work: its clocks must go on.
@@ -143,7 +146,7 @@ impl Store {
             task: None,
             background: info.background == Some(true),
             // A package that is met exactly tells when its agents end.
-            ends: info.link == Some(Link::Exact) && info.backend.is_some(),
+            ends: info.link == Some(Link::Exact) && info.backend.as_deref().is_some_and(|backend| backend != LINKED),
         };
         let before = target.seat;
         let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
