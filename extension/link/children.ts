@@ -253,12 +253,17 @@ export class Children {
   }
 
   #state(child: Child, state: Record<string, unknown>): void {
-    const { store, now } = this.#host;
+    const { store, session, now } = this.#host;
+    const stuck = store.target(child.handle)?.likelyStuck;
     store.importState(child.handle, now(), JSON.stringify(state));
+    const target = store.target(child.handle);
     const name = line(state.name, NAME_CHARS);
-    const own = store.target(child.handle)?.backend === LINK && name !== "" && name !== UNNAMED;
+    const own = target?.backend === LINK && name !== "" && name !== UNNAMED;
     if (own) child.name = name;
     store.update(child.handle, { status: liveStatus(state.status), ...(own ? { name } : {}) });
+    // What it spent may be too much for the tree; what shows how many are stuck shows another number.
+    findMain(session.id)?.tend();
+    if (target?.likelyStuck !== stuck) findLive(session.id)?.refresh();
   }
 
   #notice(connection: Connection, child: Child, frame: Frame): void {

@@ -5,7 +5,7 @@
 import { connect, type Socket } from "node:net";
 import type { ConfigLayer, Notice, WatchdogConfig } from "../../index.js";
 import { inheritLayers } from "../overrides.ts";
-import { findLive, liveSessions, publishMain } from "../root.ts";
+import { findLive, findMain, liveSessions, publishMain } from "../root.ts";
 import type { ChildLink, MainSession, Native } from "../runtime.ts";
 import type { Delivery } from "../subagents/backend.ts";
 import { type Address, publishParent } from "./address.ts";
@@ -17,6 +17,7 @@ import {
   FLUSH_MS,
   GIVE_UP_MS,
   GIVE_UP_ON_BUSY_MS,
+  GIVE_UP_ON_NOTHING_MS,
   MAX_LINE,
   MAX_MESSAGE,
   MAX_QUEUED_NOTICES,
@@ -54,8 +55,7 @@ export class LinkClient {
   #socket: Socket | undefined;
   #nonce = "";
   #welcome = false;
-  /** Somebody took the latest connection, whoever it was. */
-  #heard = false;
+  #patience = GIVE_UP_MS;
   #blocked = false;
   #retry = RETRY_MS;
   #retryTimer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class LinkClient {
   #aloneSince = Date.now();
   #wroteAt = 0;
   #reportedAt = 0;
-  #notices: { n: number; s: string; line: string; sent: boolean }[] = [];
+  #notices: { n: number; notice: Notice; words: string | undefined; sent: boolean }[] = [];
   #noticed = 0;
   #steers: PendingSteer[] = [];
   /** It was asked to end. */
@@ -121,7 +121,7 @@ export class LinkClient {
   /** Whether something of the session is not known to have arrived. One that will not be taken is owed nothing. */
   #owes({ session, outbox, refused }: Reported): boolean {
     if (refused || (this.#socket === undefined && this.#aloneSince + GIVE_UP_MS < Date.now())) return false;
-    return !this.#welcome || outbox.length > 0 || this.#notices.some(({ s }) => s === session.id);
+    return !this.#welcome || outbox.length > 0 || this.#notices.some(({ notice }) => notice.targetId === session.id);
   }
 
   lifecycle(sessionId: string, at: number, event: string, fields: Record<string, unknown> | undefined): void {
@@ -173,8 +173,7 @@ export class LinkClient {
   #notice(notice: Notice, words: string | undefined): void {
     if (this.#over || !this.#sessions.has(notice.targetId)) return;
     this.#noticed += 1;
-    const frame = { t: "notice", s: notice.targetId, n: this.#noticed, notice, note: note(words) };
-    this.#notices.push({ n: this.#noticed, s: notice.targetId, line: encode(frame), sent: false });
+    this.#notices.push({ n: this.#noticed, notice, words: note(words), sent: false });
     if (this.#notices.length > MAX_QUEUED_NOTICES) this.#notices.shift();
     this.#report();
   }
@@ -205,9 +204,10 @@ export class LinkClient {
       if (state !== undefined && !this.#send(state)) return;
     }
     for (const waiting of this.#notices) {
-      if (waiting.sent || this.#sessions.get(waiting.s)?.opened !== true) continue;
+      const { n, notice, words, sent } = waiting;
+      if (sent || this.#sessions.get(notice.targetId)?.opened !== true) continue;
       waiting.sent = true;
-      if (!this.#write(waiting.line)) return;
+      if (!this.#send({ t: "notice", s: notice.targetId, n, notice, note: words })) return;
     }
     if (Date.now() - this.#wroteAt >= BEAT_MS) this.#send({ t: "beat" });
   }
@@ -234,7 +234,9 @@ export class LinkClient {
         this.#giveUp();
         return;
       }
+      this.#patience = GIVE_UP_MS;
       if (!isTrusted(path)) {
+        this.#patience = GIVE_UP_ON_NOTHING_MS;
         this.#later();
         return;
       }
@@ -246,10 +248,9 @@ export class LinkClient {
       const drop = (): void => this.#guard(() => this.#dropped(socket));
       socket.on("error", drop);
       socket.on("close", drop);
-      this.#heard = false;
       socket.on("connect", () =>
         this.#guard(() => {
-          this.#heard = true;
+          this.#patience = GIVE_UP_ON_BUSY_MS;
           this.#send({ t: "hello", v: VERSION, n: this.#nonce, run: this.#run, pid: process.pid });
         }),
       );
@@ -398,7 +399,7 @@ export class LinkClient {
 
   #later(): void {
     if (this.#over) return;
-    if (Date.now() - this.#aloneSince > (this.#heard ? GIVE_UP_ON_BUSY_MS : GIVE_UP_MS)) {
+    if (Date.now() - this.#aloneSince > this.#patience) {
       this.#giveUp();
       return;
     }
@@ -414,6 +415,8 @@ export class LinkClient {
     const sessions = [...this.#sessions.values()];
     this.#finish();
     for (const { session } of sessions) this.#guard(() => session.lost());
+    // What nobody was told above is told here; an incident must not go by unsaid.
+    for (const { notice, words } of this.#notices) this.#guard(() => findMain(notice.targetId)?.deliver(notice, words));
   }
 
   #finish(): void {

@@ -54,7 +54,11 @@ export const GRACE_MS = 3000;
 /** Between attempts to connect. */
 export const RETRY_MS = 100;
 export const MAX_RETRY_MS = 5000;
-/** A child that finds nobody for so long goes on by itself; the second where somebody is there and does not answer. */
+/**
+ * A child that finds nobody for so long goes on by itself: sooner where the folder is gone, later where somebody takes its
+ * connection and does not answer.
+ */
+export const GIVE_UP_ON_NOTHING_MS = 5000;
 export const GIVE_UP_MS = 15_000;
 export const GIVE_UP_ON_BUSY_MS = 120_000;
 /** What an ending process waits at most for its last reports to be taken. */

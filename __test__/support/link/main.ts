@@ -48,6 +48,7 @@ export class TestMain {
       steer: async () => ({ outcome: "refused", reason: "not here" }),
       stop: async () => ({ outcome: "refused", reason: "not here" }),
       child: () => undefined,
+      tend: () => {},
     };
     this.#retract = publishMain(this.#main);
     this.connection = this.#connect();

@@ -184,3 +184,38 @@ test("one process cannot fill the store with sessions", async (t) => {
   assert.equal(main.targets().length, 64);
   assert.equal(store.paused(main.id), false);
 });
+
+test("what the main session is told of its own holds for the children too: a pause, a change, being switched off and on", async (t) => {
+  const main = new TestMain(t);
+  const child = await Peer.join(main.address);
+  await child.open("told-1");
+  store.pause(main.id, true);
+  await child.line("main", ({ paused }) => paused === true);
+  child.send({ t: "notice", s: "told-1", n: 1, notice: stuck() });
+  await child.line("told");
+  assert.deepEqual(main.told, [], "paused");
+  store.pause(main.id, false);
+  await child.line("main", ({ paused }) => paused === false);
+
+  main.session.config = { ...main.session.config, enabled: false };
+  main.connection.refresh?.();
+  await child.line("main", ({ config }) => (config as { enabled: boolean }).enabled === false);
+  assert.equal(process.env.PI_WATCHDOG_LINK, undefined, "no new ones come");
+  main.session.config = { ...main.session.config, enabled: true, alertMode: "both" };
+  main.connection.refresh?.();
+  await child.line("main", ({ config }) => (config as { alertMode: string }).alertMode === "both");
+  assert.equal(main.address.rootId, main.id);
+  assert.equal(child.closed, false);
+});
+
+test("a stream of megabytes is slowed down and not swallowed", async (t) => {
+  const main = new TestMain(t);
+  const flood = await Peer.join(main.address);
+  const friend = await Peer.join(main.address);
+  await flood.open("flood-2");
+  const line = `${JSON.stringify({ t: "state", s: "flood-2", d: { name: "x".repeat(100_000) } })}\n`;
+  for (let n = 0; n < 300; n += 1) flood.socket.write(line);
+  // While 30 MB wait, others are served.
+  assert.equal((await friend.open("calm-1")).t, "opened");
+  assert.ok(flood.socket.writableLength > 0, "what is too much waits where it comes from");
+});
