@@ -22,6 +22,8 @@ const UNWRITTEN_GRACE = 15_000;
 /** Messages that are kept until the target is there; the oldest go first. */
 const MAX_WAITING = 500;
 const NAME_CHARS = 80;
+/** How often it is told that an agent streams, ms. */
+const STIR_EVERY = 5000;
 
 interface Waiting {
   message: unknown;
@@ -50,6 +52,7 @@ export class Child {
   readonly startedAt: number;
   endedAt: number | undefined;
 
+  #activeAt = 0;
   #name: string;
   readonly #host: Host;
   readonly #store: WatchdogStore;
@@ -143,6 +146,13 @@ export class Child {
     if (this.#handle === undefined || this.#feed === undefined) return;
     const bits = this.#store.observeLifecycle(this.#handle, this.#host.now(), event, JSON.stringify(more));
     if (bits !== 0) fedSink(this.#host, this.#handle).signal(bits);
+  }
+
+  /** Something came of it then, of which nothing else may tell: it streams. */
+  active(at: number | undefined): void {
+    if (at === undefined || at - this.#activeAt < STIR_EVERY) return;
+    this.#activeAt = at;
+    this.lifecycle("subagent_stream");
   }
 
   note(type: "tool_call" | "subagent_steered" | "subagent_started", summary: string): void {

@@ -91,6 +91,7 @@ export class ForegroundCall {
     if (shown.name !== shown.agent) child.name = shown.name;
     child.sessionFile = shown.sessionFile ?? child.sessionFile;
     if (!child.ended && !hasEnded(shown.status)) child.status = shown.status;
+    if (!child.ended) child.active(shown.activeAt);
     if (follower.transcript === undefined && shown.transcript !== undefined)
       follower.transcript = new Tail(shown.transcript, LINE_BYTES);
     if (follower.transcript === undefined) this.#summary(follower);
@@ -108,7 +109,7 @@ export class ForegroundCall {
   }
 
   /** In a workflow an agent's state is told by its name, until its run is. */
-  #name({ runId, name, status }: Named): void {
+  #name({ runId, name, status, activeAt }: Named): void {
     const all = [...this.#followers.values()];
     const short = name.replace(CUT, "");
     const same = all.filter(({ child }) =>
@@ -117,7 +118,9 @@ export class ForegroundCall {
         : child.origin.runId === runId,
     );
     const [only] = same;
-    if (only !== undefined && same.length === 1) only.shown = { ...only.shown, status };
+    if (only === undefined || same.length > 1) return;
+    only.shown = { ...only.shown, status };
+    if (!only.child.ended) only.child.active(activeAt);
   }
 
   #settle(follower: Follower): void {

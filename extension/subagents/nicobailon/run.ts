@@ -128,6 +128,7 @@ export class BackgroundRun {
       child.sessionFile = step.sessionFile ?? child.sessionFile;
       child.pid = latest.pid ?? child.pid;
       if (!child.ended && !hasEnded(step.status)) child.status = step.status;
+      if (!child.ended) child.active(step.activeAt);
     }
   }
 

@@ -209,6 +209,8 @@ export interface Shown {
   status: Status;
   transcript?: string;
   sessionFile?: string;
+  /** When something last came of it, streamed text included. */
+  activeAt?: number;
   spent: Spent;
   /** Ended tool calls, the latest few, each with when it ended. */
   tools: { tool: string; args: string; endedAt: number }[];
@@ -218,6 +220,7 @@ export interface Shown {
 
 /** An agent of a workflow that runs: who it is may be told only at the end. */
 export interface Named {
+  activeAt?: number;
   runId: string;
   name: string;
   status: Status;
@@ -243,7 +246,10 @@ const workflowChildren = (details: Fields): unknown[] => list(fields(details.wor
 
 function readNamed(value: unknown): Named {
   const from = fields(value);
-  return { runId: text(from?.runId), name: text(from?.sessionName), status: statusOf(from?.state) ?? "running" };
+  const activeAt = number(fields(from?.activity)?.lastActivityAt);
+  const name = text(from?.sessionName);
+  const status = statusOf(from?.state) ?? "running";
+  return { runId: text(from?.runId), name, status, ...(activeAt === undefined ? {} : { activeAt }) };
 }
 
 /** The run of an agent: the call's own, or, in a workflow, what the workflow or the names of its files say. */
@@ -263,6 +269,7 @@ function readShown(value: unknown, details: Fields, ended: boolean): Shown | und
   if (from === undefined || index === undefined || agent === "") return undefined;
   const runId = runIdOf(from, details);
   const progress = fields(from.progress);
+  const activeAt = number(progress?.lastActivityAt);
   const transcript = path(from.transcriptPath);
   const sessionFile = path(from.sessionFile);
   return {
@@ -278,6 +285,7 @@ function readShown(value: unknown, details: Fields, ended: boolean): Shown | und
       const nested = readNestedRun(child);
       return nested === undefined ? [] : [{ ...nested, parentRunId: runId, parentIndex: index }];
     }),
+    ...(activeAt === undefined ? {} : { activeAt }),
     ...(transcript === undefined ? {} : { transcript }),
     ...(sessionFile === undefined ? {} : { sessionFile }),
   };
