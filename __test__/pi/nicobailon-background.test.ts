@@ -129,7 +129,7 @@ test("a steer arrives in the right agent's next request, and is told as the pack
 });
 
 test("with both, the looping agent gets the rescue and reads it", async (t) => {
-  const family = await open(t, { config: { alertMode: "both" }, children: { b: looping(40) } });
+  const family = await open(t, { config: { alertMode: "both" }, children: { b: looping(400) } });
   const b = await family.spawn("b");
   await family.said("subagent:async-complete", b.id);
   // The agent is fast: what it did again before the message came may have been told as well.
