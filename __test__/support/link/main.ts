@@ -45,7 +45,6 @@ export class TestMain {
       attended: true,
       config,
       deliver: (notice, note, how) => void told.push({ notice, note, how }),
-      tend: () => {},
       steer: async () => ({ outcome: "refused", reason: "not here" }),
       stop: async () => ({ outcome: "refused", reason: "not here" }),
       child: () => undefined,
