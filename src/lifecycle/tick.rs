@@ -65,16 +65,9 @@ impl Family {
         member.unresponsive = analysis.as_ref().and_then(|analysis| analysis.evidence.first().cloned());
         let subject = u128::from(id);
         let Some(ordinal) = self.told.due(matter(Kind::Timeout, subject), silence.for_ms()) else { return };
-        let child = id != ROOT;
         let (kind, severity) = (Kind::Timeout, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         found.analysis = analysis.unwrap_or_default();
-        if child
-            && over_time
-            && let Some(intervention) = &mut found.intervention
-        {
-            intervention.suggested = Action::Kill;
-        }
     }
 
     /// A running child that is old is worth a remark; one past its limit that is silent or stuck, a warning.
