@@ -16,7 +16,7 @@ export function orphanSentence(orphans: readonly Orphan[], now: number): string 
   const more = gone.length > NAMED ? ` and ${gone.length - NAMED} more` : "";
   const about = [`last seen ${day(latest, now)}`, ...(usd > 0 ? [`${money(usd)} spent`] : [])].join(", ");
   return [
-    `Watchdog: ${plural(gone.length, "session")} of a Pi that is gone did not end in order: ${names.join(", ")}${more} (${about}).`,
+    `Watchdog: ${plural(gone.length, "session")} of a Pi that is gone did not end in order: ${names.join(", ")}${more}, ${about}.`,
     ...(running.length > 0
       ? [`Still running without a main session: ${running.slice(0, NAMED).map(orphanName).join(", ")}.`]
       : []),

@@ -32,7 +32,8 @@ function subcommandItems(subcommands: readonly Subcommand[], prefix: string): Au
   return subcommands
     .filter(({ name }) => name.startsWith(prefix.toLowerCase()))
     .map(({ name, args, description }) => ({
-      value: args === "" ? name : `${name} `,
+      // What needs no argument can be run as it is.
+      value: args === "" || args.startsWith("[") ? name : `${name} `,
       label: args === "" ? name : `${name} ${args}`,
       description,
     }));
@@ -42,6 +43,11 @@ function argumentItems(runtime: Runtime, subcommand: string, rest: string): Auto
   if (subcommand === "set") return setItems(runtime, rest);
   if (subcommand === "inspect") return targetItems(runtime, subcommand, rest, () => true);
   const reachable = (target: TargetSummary): boolean => unreachable(target, runtime.session?.id ?? "") === undefined;
+  if (subcommand === "orphans") {
+    return ["close", "kill"]
+      .filter((action) => action.startsWith(rest))
+      .map((action) => ({ value: `orphans ${action}${action === "kill" ? " " : ""}`, label: action }));
+  }
   if (subcommand === "stop" || subcommand === "steer") return targetItems(runtime, subcommand, rest, reachable);
   return [];
 }

@@ -42,11 +42,11 @@ describe("sessions that were left behind", () => {
     const text = orphanSentence([orphan("main", { name: "fix it" }), kid], NOW);
     assert.match(
       text,
-      /^Watchdog: 1 session of a Pi that is gone did not end in order: "fix it" \(pid 42\) \(last seen /,
+      /^Watchdog: 1 session of a Pi that is gone did not end in order: "fix it" \(pid 42\), last seen /,
     );
     assert.match(
       text,
-      /\$1\.00 spent\)\. Still running without a main session: "look around" \(pid 43\)\. \/watchdog orphans/,
+      /\$1\.00 spent\. Still running without a main session: "look around" \(pid 43\)\. \/watchdog orphans/,
     );
     const many = orphanSentence(
       Array.from({ length: 9 }, (_, n) => orphan(`s${n}`)),
