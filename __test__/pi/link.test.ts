@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Gates } from "../support/gotgenes/family.ts";
+import { Gates, STAND_IN } from "../support/gotgenes/family.ts";
 import { type Child, LinkLab } from "../support/link/lab.ts";
+import { poll } from "../support/pi.ts";
 import { bash, RESCUE, rescued, rescues } from "../support/scripts.ts";
 
 const GREP = "grep -n TOKEN src.txt";
@@ -139,6 +140,32 @@ test("a process that a child starts hangs under that child", async (t) => {
   await lab.endsInOrder();
 });
 
+test("what a child starts within its own process hangs under it, is told of, counted, and ends with it", async (t) => {
+  const task = { subagent_type: "Explore", description: "job of n", prompt: "TASK n" };
+  const lab = await LinkLab.open(t, {
+    files,
+    packages: [STAND_IN],
+    children: {
+      a: ({ turn }) => (turn === 0 ? { toolCalls: [{ name: "subagent", args: task }] } : { text: "a is done" }),
+      n: ({ turn }) => (turn >= 6 ? { text: "I stop here." } : bash(GREP)),
+    },
+  });
+  await lab.start("a");
+  const alert = await lab.alert(GREP);
+  await lab.childEnds("a");
+  const targets = await lab.targetsWhen(
+    (all) => all.filter(({ status }) => status === "completed").length === 2,
+    "ends",
+  );
+  const nested = targets.find(({ id }) => alert.includes(id));
+  const child = targets.find(({ id }) => id === nested.parentId);
+  const main = targets.find(({ id }) => id === child.parentId);
+  assert.deepEqual([nested.toolCallCount, child.toolCallCount, main.parentId], [6, 1, undefined]);
+  const own = targets.reduce((sum, { usage }) => sum + usage.usd, 0);
+  assert.equal(main.usageWithChildren.usd.toFixed(6), own.toFixed(6));
+  await lab.endsInOrder();
+});
+
 test("a killed child is told as an error; a killed main session leaves a child that ends by itself, in order", async (t) => {
   const gates = new Gates();
   const lab = await LinkLab.open(t, { children: { a: working("a", gates), b: working("b", gates) } });
@@ -155,6 +182,12 @@ test("a killed child is told as an error; a killed main session leaves a child t
   assert.equal(lab.exitCode("b"), 0);
   assert.equal(readFileSync(join(lab.lab.home.cwd, "err-b"), "utf8"), "");
   assert.ok(readFileSync(join(lab.lab.home.cwd, "out-b"), "utf8").includes("b is done"));
+
+  // Whoever is a main session next removes what the killed one left.
+  const next = await lab.lab.rpc({ args: ["--no-session"] });
+  await next.prompt("hello");
+  await next.close();
+  assert.deepEqual(lab.places(), []);
 });
 
 test("where the watchdog is off there is no socket and nothing in the environment", async (t) => {
@@ -165,4 +198,38 @@ test("where the watchdog is off there is no socket and nothing in the environmen
     assert.deepEqual(lab.places(), []);
     await lab.endsInOrder();
   }
+});
+
+test("a frozen process is said to be out of contact, and goes on when it thaws; print mode reports as json mode does", async (t) => {
+  const gates = new Gates();
+  const lab = await LinkLab.open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  await lab.inBackground("a");
+  await lab.call("bash", { command: `${lab.command("b", "-p")} &` });
+  await lab.asks("a");
+  await lab.asks("b");
+  const { id } = await lab.target("a");
+  process.kill(lab.pid("a"), "SIGSTOP");
+  const status = await poll(
+    async () => {
+      const text = await lab.type("/watchdog status");
+      return text.includes("no contact for") ? text : undefined;
+    },
+    () => "the silence in status",
+  );
+  const said = status.split("\n").filter((line) => line.includes("no contact"));
+  assert.equal(said.length, 1, status);
+  process.kill(lab.pid("a"), "SIGCONT");
+  gates.open("a0", "a1", "a-end", "b0", "b1", "b-end");
+  await lab.ends("a");
+  assert.equal(lab.exitCode("a"), 0);
+  const targets = await lab.targetsWhen(
+    (all) => all.filter(({ status, parentId }) => status === "completed" && parentId !== undefined).length === 2,
+    "two that have ended",
+  );
+  assert.deepEqual(
+    targets.filter(({ parentId }) => parentId !== undefined).map(({ toolCallCount }) => toolCallCount),
+    [2, 2],
+  );
+  assert.ok(targets.some((one) => one.id === id));
+  await lab.endsInOrder();
 });

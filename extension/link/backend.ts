@@ -7,7 +7,7 @@ import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from ".
 import type { Host } from "../subagents/connection.ts";
 import { type Child, Children, LINK } from "./children.ts";
 import type { Connection } from "./connection.ts";
-import { ANSWER_MS, LOOK_MS, MAX_MESSAGE, STOP_MS, TAKE_UP_MS } from "./limits.ts";
+import { ANSWER_MS, LOOK_IDLE_MS, LOOK_MS, MAX_MESSAGE, STOP_MS, TAKE_UP_MS } from "./limits.ts";
 import { Requests } from "./requests.ts";
 import { LinkServer } from "./server.ts";
 import type { Frame } from "./wire.ts";
@@ -45,7 +45,7 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
     proved(connection) {
       connections.add(connection);
       connection.send({ ...mainFrame(), t: "welcome" });
-      timer ??= setInterval(() => run(look), LOOK_MS).unref();
+      lookIn(LOOK_MS);
     },
     frame(connection, frame) {
       if (frame.t === "did") requests.answered(connection, frame);
@@ -68,7 +68,15 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
     return { t: "main", config, layers: overrideLayers(session.id), paused: store.paused(session.id) };
   }
 
+  function lookIn(ms: number): void {
+    clearTimeout(timer);
+    timer = disposed ? undefined : setTimeout(() => run(look), ms).unref();
+  }
+
   function look(): void {
+    lookIn(
+      connections.size > 0 || children.all().some(({ endedAt }) => endedAt === undefined) ? LOOK_MS : LOOK_IDLE_MS,
+    );
     server.look();
     children.look();
     inform();
@@ -85,8 +93,10 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
   /** Children of a main session that is not watched are not watched either. They stay, and go on when it does. */
   function refresh(): void {
     if (disposed) return;
-    if (session.config.enabled) server.open();
-    else server.hide();
+    if (session.config.enabled) {
+      server.open();
+      if (timer === undefined) lookIn(LOOK_IDLE_MS);
+    } else server.hide();
     inform();
   }
 
@@ -148,7 +158,7 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
   function dispose(goesOn: boolean): void {
     if (disposed) return;
     disposed = true;
-    clearInterval(timer);
+    clearTimeout(timer);
     run(() => (goesOn ? children.leave() : children.close()));
     run(() => server.close(goesOn));
     session.backends = session.backends.filter((other) => other !== backend);

@@ -105,17 +105,26 @@ export class LinkClient {
   async remove(sessionId: string, status: string | undefined): Promise<void> {
     const reported = this.#sessions.get(sessionId);
     if (status === undefined || reported === undefined) return;
+    reported.leaving = true;
     const end = Date.now() + FLUSH_MS;
     this.#guard(() => this.#report());
     while (!this.#over && this.#owes(reported) && Date.now() < end) await turn();
     this.#guard(() => {
       if (this.#sessions.get(sessionId) !== reported) return;
-      this.#send({ t: "end", s: sessionId, status: this.#stopped ? "stopped" : status });
-      this.#sessions.delete(sessionId);
+      const [first] = this.#sessions.keys();
+      this.#end(sessionId, this.#stopped ? "stopped" : status);
+      // What the first session started within the process does not outlive it, and mostly ends without a word.
+      if (sessionId === first)
+        for (const [id, other] of [...this.#sessions]) this.#end(id, other.working() ? "stopped" : "completed");
       if (this.#sessions.size > 0) return;
       this.#send({ t: "bye" });
       this.#finish();
     });
+  }
+
+  #end(sessionId: string, status: string): void {
+    this.#send({ t: "end", s: sessionId, status });
+    this.#sessions.delete(sessionId);
   }
 
   /** Whether something of the session is not known to have arrived. One that will not be taken is owed nothing. */
@@ -208,6 +217,10 @@ export class LinkClient {
       if (sent || this.#sessions.get(notice.targetId)?.opened !== true) continue;
       waiting.sent = true;
       if (!this.#send({ t: "notice", s: notice.targetId, n, notice, note: words })) return;
+    }
+    for (const [id, reported] of [...this.#sessions]) {
+      const ended = reported.opened && !reported.leaving ? reported.ended() : undefined;
+      if (ended !== undefined) this.#end(id, ended);
     }
     if (Date.now() - this.#wroteAt >= BEAT_MS) this.#send({ t: "beat" });
   }

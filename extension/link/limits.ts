@@ -43,8 +43,9 @@ export const BATCH_BYTES = 64 * 1024;
 export const PULL_MS = 50;
 export const REPORT_MS = 200;
 export const BEAT_MS = 3000;
-/** How often the main session looks after its children. */
+/** How often the main session looks after its children; and, without any, whether its socket is still there. */
 export const LOOK_MS = 1000;
+export const LOOK_IDLE_MS = 10_000;
 /** Silence after which a connected child counts as out of contact. */
 export const SILENT_MS = 15_000;
 /** A lost connection whose process lives may come back for so long; one whose process is gone for so long. */

@@ -21,6 +21,8 @@ export class Reported {
   readonly outbox = new Outbox();
   /** The main session takes reports of it over the present connection. */
   opened = false;
+  /** It is about to be taken back in order. */
+  leaving = false;
   /** It was said that it will never be taken. */
   refused = false;
   readonly #native: Native;
@@ -89,6 +91,16 @@ export class Reported {
     if (text === this.#state) return undefined;
     this.#state = text;
     return { t: "state", s: this.session.id, d };
+  }
+
+  working(): boolean {
+    return this.#native.store.target(this.session.handle)?.status === "running";
+  }
+
+  /** How it ended, when it did without telling the link: a disposed session says nothing. */
+  ended(): string | undefined {
+    const target = this.#native.store.target(this.session.handle);
+    return target?.endedAt === undefined ? undefined : target.status;
   }
 
   /** A new connection knows nothing yet. */

@@ -123,6 +123,17 @@ test("a message reaches the one that it is for, and an end is asked of the one t
   assert.equal(await a.exit, 0);
 });
 
+test("what is changed in the main session for this run is put into effect in its processes", async (t) => {
+  const main = new TestMain(t);
+  const child = new LinkedProcess(t, "changed-1", 1, 1, true);
+  await main.when(([target]) => target?.toolCallCount === 1, "the child");
+  main.session.config = { ...main.session.config, enabled: false };
+  main.connection.refresh?.();
+  await child.says("refreshed");
+  child.release();
+  assert.equal(await child.exit, 0);
+});
+
 test("a killed process ends as an error; a frozen one is out of contact, cannot be steered, and goes on when it thaws", async (t) => {
   const main = new TestMain(t);
   const [killed, frozen] = [new LinkedProcess(t, "killed-1", 5, 1, true), new LinkedProcess(t, "frozen-1", 5, 1, true)];
