@@ -666,6 +666,8 @@ export interface WatchdogStore {
   target(handle: number): TargetSummary | null;
   /** Running first, then by last activity. `rootId`: only the tree of that main session. */
   targets(rootId?: string, includeCompleted?: boolean): TargetSummary[];
+  /** What a main session and everything below it used since they were opened, evicted targets included. */
+  treeUsage(rootId: string): TargetUsage;
   lastCommand(handle: number): string;
   /** Session id, alias or unambiguous prefix of either, within the tree of `rootId` (all when absent). */
   resolve(query: string, rootId?: string): Resolved;

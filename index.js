@@ -213,6 +213,7 @@ export const store = Object.freeze({
   requestAlert: native.requestAlert,
   events: (handle, limit = 50, sinceEventId = "") => native.targetEvents(handle, limit, sinceEventId),
   target: native.target,
+  treeUsage: native.treeUsage,
   targets: (rootId = "", includeCompleted = false) => native.targets(rootId, includeCompleted),
   lastCommand: native.lastCommand,
   resolve: (query, rootId = "") => native.resolveTarget(query, rootId),

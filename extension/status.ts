@@ -6,7 +6,6 @@ import { hasEnded } from "./format.ts";
 import { holding } from "./interventions.ts";
 import { findLive } from "./root.ts";
 import type { Runtime, WatchedSession } from "./runtime.ts";
-import { totalUsage } from "./tools/tree.ts";
 
 const KEY = "watchdog";
 /** How long a chip may be out of date when what it says ended without an event of this session. */
@@ -51,7 +50,7 @@ export function chipText(runtime: Runtime, session: WatchedSession): string | un
       : holding(runtime.main(), target).flatMap(({ kind }) => CHIP[kind] ?? [])[0];
     if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  const spent = costLimitUsd > 0 ? totalUsage(all).usd / costLimitUsd : 0;
+  const spent = costLimitUsd > 0 ? store.treeUsage(session.rootId).usd / costLimitUsd : 0;
   const words = [
     ...["stuck", ...Object.values(CHIP)].flatMap((word) => {
       const count = counts.get(word);

@@ -14,7 +14,7 @@ import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import { updateChip } from "../status.ts";
 import { limitsOf, titleOf, toneOf } from "../target-words.ts";
-import { asTree, type TreeRow, totalUsage } from "../tools/tree.ts";
+import { asTree, type TreeRow } from "../tools/tree.ts";
 import { inspectPage } from "./inspect.ts";
 
 const REFRESH_MS = 1000;
@@ -131,7 +131,7 @@ class Dashboard implements Component {
     const { theme, session } = this.#parts;
     const all = this.#store.targets(session.rootId, true);
     const live = all.filter((target) => !hasEnded(target));
-    const used = totalUsage(all);
+    const used = this.#store.treeUsage(session.rootId);
     const stuck = live.filter((target) => target.likelyStuck).length;
     const paused = this.#store.paused(session.rootId);
     const words = [

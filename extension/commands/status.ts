@@ -8,7 +8,7 @@ import type { Line, Page } from "../render/page.ts";
 import type { MainSession, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import { describe, toneOf, totalsWords } from "../target-words.ts";
-import { asTree, type TreeRow, totalUsage } from "../tools/tree.ts";
+import { asTree, type TreeRow } from "../tools/tree.ts";
 import { packageLines } from "./packages.ts";
 
 /** Ended targets shown, the latest ones. */
@@ -48,7 +48,9 @@ export function statusPage(input: StatusInput): Page {
     ...(ended.length > ENDED_SHOWN
       ? [{ text: `and ${ended.length - ENDED_SHOWN} that ended earlier`, tone: "dim" as const, indent: 2 }]
       : []),
-    ...(all.length > 0 ? [{ text: `Together: ${totalsWords(totalUsage(all))}`, tone: "accent" as const }] : []),
+    ...(all.length > 0
+      ? [{ text: `Together: ${totalsWords(store.treeUsage(session.rootId))}`, tone: "accent" as const }]
+      : []),
     ...warningLines(session),
   ];
 }

@@ -7,7 +7,7 @@ import { holding, type ToldIntervention } from "../interventions.ts";
 import { oneLine } from "../sanitize.ts";
 import { interventionWords, limitsOf, lostEvents, totalsWords } from "../target-words.ts";
 import { nameOf, type Reply, type ToolScope, type WatchdogTool } from "./common.ts";
-import { asTree, type TreeRow, totalUsage } from "./tree.ts";
+import { asTree, type TreeRow } from "./tree.ts";
 
 const usageSchema = Type.Object({
   input: Type.Number(),
@@ -86,7 +86,7 @@ function run(includeCompleted: boolean, { store, session, main, now }: ToolScope
   const all = store.targets(session.rootId, true);
   const rows = asTree(all, (target) => includeCompleted || target.endedAt === undefined);
   const stuck = rows.filter(({ target }) => target.likelyStuck).length;
-  const totals = totalUsage(all);
+  const totals = store.treeUsage(session.rootId);
   const head = `${plural(rows.length, "target")}${stuck > 0 ? `, ${stuck} likely stuck` : ", none likely stuck"}`;
   const told = (target: TargetSummary) => holding(main, target);
   return {

@@ -33,13 +33,6 @@ export function asTree(
   return flatten(visible(grow(all), shown));
 }
 
-/** What all targets used together. */
-export function totalUsage(targets: readonly Pick<TargetSummary, "usage">[]): TargetUsage {
-  return targets.reduce((sum, { usage }) => add(sum, usage), NOTHING);
-}
-
-const NOTHING: TargetUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, usd: 0 };
-
 function add(a: TargetUsage, b: TargetUsage): TargetUsage {
   return {
     input: a.input + b.input,

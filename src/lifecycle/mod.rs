@@ -143,7 +143,17 @@ impl Family {
         }
     }
 
-    /// Money of the main session and everything below it.
+    /// Nothing that was seen of an agent has happened: another one is followed in its place.
+    pub fn retract(&mut self, id: Id, at: f64) {
+        let spent = std::mem::take(&mut self.member_mut(id).budget.spent);
+        self.budget.spent = self.budget.spent - spent;
+        let member = self.member_mut(id);
+        member.ends = false;
+        member.rests(State::Ended, at);
+        self.conflicts.left(id);
+    }
+
+    /// What the main session and everything below it used, agents that were forgotten since included.
     pub fn spent(&self) -> Usage {
         self.budget.spent
     }

@@ -5,6 +5,7 @@ use napi_derive::napi;
 use crate::detect::intervention::Intervention;
 use crate::detect::{self, LoopCost};
 use crate::store::{Compact, Notice, Remote, Store, Target};
+use crate::trace::Usage;
 
 #[napi(object)]
 pub struct JsEvidence {
@@ -248,6 +249,18 @@ pub struct JsTarget {
     pub remote: Option<JsRemote>,
 }
 
+impl From<Usage> for JsUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            usd: usage.cost_usd,
+        }
+    }
+}
+
 impl From<&Target> for JsTarget {
     #[allow(clippy::cast_possible_truncation)] // a ring is far smaller than 2^32
     fn from(target: &Target) -> Self {
@@ -276,13 +289,7 @@ impl From<&Target> for JsTarget {
             repeated_message_count: messages as f64,
             likely_stuck: target.stuck(),
             remote: target.remote.as_deref().map(JsRemote::from),
-            usage: JsUsage {
-                input: usage.input,
-                output: usage.output,
-                cache_read: usage.cache_read,
-                cache_write: usage.cache_write,
-                usd: usage.cost_usd,
-            },
+            usage: usage.into(),
         }
     }
 }

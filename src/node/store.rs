@@ -6,7 +6,7 @@ use napi::bindgen_prelude::Either;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 
-use super::convert::{JsAnalysis, JsEvent, JsNotice, JsTarget};
+use super::convert::{JsAnalysis, JsEvent, JsNotice, JsTarget, JsUsage};
 use super::strings::{Text, owned, with_texts};
 use crate::detect::{Action, ToolClass};
 use crate::policy::Config;
@@ -291,6 +291,11 @@ pub fn resolve_target(query: Text, root_id: Text) -> Result<Either<Resolved, Not
             Err(Unresolved::Ambiguous(candidates)) => failed("ambiguous", candidates),
         })
     })
+}
+
+#[napi(catch_unwind, ts_args_type = "rootId: string")]
+pub fn tree_usage(root_id: Text) -> Result<JsUsage> {
+    with_texts([root_id], |[root]| Store::with_global(|store| store.tree_usage(root).into()))
 }
 
 #[napi(catch_unwind, ts_args_type = "rootId: string, paused: boolean")]

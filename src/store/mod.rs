@@ -344,8 +344,18 @@ impl Store {
         if self.get(handle).is_none() {
             return;
         }
+        if let Some((seat, at)) = self.get(handle).and_then(|target| Some((target.seat?, target.last_active_at)))
+            && let Some(family) = self.families.at(seat)
+        {
+            family.retract(seat.member, at);
+        }
         self.finished.retain(|&other| other != handle);
         self.evict(handle);
+    }
+
+    /// What a tree used, evicted targets included.
+    pub fn tree_usage(&mut self, root: &str) -> Usage {
+        self.families.of_root(root).map_or_else(Usage::default, |family| family.spent())
     }
 
     /// Sessions that end without a word are never ended here: beyond the bound the one that was silent longest goes.
@@ -601,6 +611,28 @@ mod tests {
         }
         assert!(store.take_notice(handle, 9000.0).unwrap().over);
         assert!(store.take_notice(handle, 9000.0).is_none());
+    }
+
+    #[test]
+    fn a_tree_costs_what_all_its_targets_used_also_those_that_were_evicted_but_not_those_that_were_taken_back() {
+        let mut store = Store::default();
+        let usd = |cost_usd| Usage { cost_usd, ..Usage::default() };
+        let root = store.open("root", 0.0, Info::default(), config());
+        let child = |id: &str, store: &mut Store| {
+            let info = Info { root_id: Some("root".into()), parent_id: Some("root".into()), ..Info::default() };
+            store.open(id, 0.0, info, config())
+        };
+        store.spend(root, 1.0, usd(0.1));
+        for n in 0..2 * KEEP_FINISHED {
+            let handle = child(&format!("c{n}"), &mut store);
+            store.spend(handle, 1.0, usd(0.5));
+            store.end(handle, 2.0, "completed");
+        }
+        let followed = child("followed", &mut store);
+        store.spend(followed, 3.0, usd(7.0));
+        store.discard(followed);
+        assert!((store.tree_usage("root").cost_usd - 100.1).abs() < 1e-9);
+        assert!(store.tree_usage("other").cost_usd.abs() < f64::EPSILON);
     }
 
     #[test]
