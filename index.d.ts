@@ -209,7 +209,10 @@ export interface Finding {
   incident: string;
   analysis: StuckAnalysis;
   cost: LoopCost;
-  /** Set when `rule` is `intervention:<kind>`; this is then no verdict that the agent is stuck. */
+  /**
+   * Set when `rule` is `intervention:<kind>`. That alone is no verdict that the agent is stuck; where it is stuck as well
+   * (it does not respond), `analysis` says so, and a trace has a finding `unresponsive` beside it.
+   */
   intervention?: Intervention;
 }
 

@@ -1,6 +1,8 @@
 //! The clocks of one agent: when it last gave a sign, what it has open, and whether it is silent for longer than it
 //! may be. Pure over the time that it is given; knows no other agent.
 
+use std::sync::Arc;
+
 use crate::policy::Config;
 
 /// Beyond its declared time a call may take so much longer to come back.
@@ -46,13 +48,13 @@ impl Thinking {
 #[derive(Debug, Clone)]
 pub struct OpenCall {
     pub id: Box<str>,
-    pub tool: Box<str>,
+    pub tool: Arc<str>,
     pub since: f64,
     /// Milliseconds.
     pub declared: Option<f64>,
     /// It is about another agent: starts it or waits for it.
     pub about_agent: bool,
-    pub addressee: Option<Box<str>>,
+    pub addressee: Option<Arc<str>>,
     /// When its output last grew.
     at_work: f64,
 }
@@ -65,7 +67,7 @@ pub enum Silence {
         for_ms: f64,
     },
     OpenTool {
-        tool: Box<str>,
+        tool: Arc<str>,
         for_ms: f64,
         past_declared: bool,
     },
@@ -194,10 +196,10 @@ impl Clock {
 }
 
 impl OpenCall {
-    pub fn new(id: &str, tool: &str, since: f64) -> Self {
+    pub fn new(id: &str, tool: &Arc<str>, since: f64) -> Self {
         Self {
             id: id.into(),
-            tool: tool.into(),
+            tool: Arc::clone(tool),
             since,
             declared: None,
             about_agent: false,
@@ -279,7 +281,7 @@ mod tests {
     #[test]
     fn a_call_may_take_as_long_as_it_said_and_a_little_more() {
         let mut clock = clock();
-        clock.opened(OpenCall { declared: Some(1_800_000.0), ..OpenCall::new("c", "bash", 0.0) });
+        clock.opened(OpenCall { declared: Some(1_800_000.0), ..OpenCall::new("c", &"bash".into(), 0.0) });
         assert_eq!(at(&clock, 1829.0), None);
         let past = Some(Silence::OpenTool { tool: "bash".into(), for_ms: 1_830_000.0, past_declared: true });
         assert_eq!(at(&clock, 1830.0), past);
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn a_call_without_a_declared_time_has_ten_minutes_or_thirty_while_it_works() {
         let mut clock = clock();
-        clock.opened(OpenCall::new("c", "bash", 0.0));
+        clock.opened(OpenCall::new("c", &"bash".into(), 0.0));
         assert_eq!(at(&clock, 599.0), None);
         assert!(at(&clock, 600.0).is_some());
         clock.worked(Some("c"), 590_000.0);
@@ -303,7 +305,7 @@ mod tests {
     #[test]
     fn what_happens_below_is_activity() {
         let mut clock = clock();
-        clock.opened(OpenCall { about_agent: true, ..OpenCall::new("c", "subagent", 0.0) });
+        clock.opened(OpenCall { about_agent: true, ..OpenCall::new("c", &"subagent".into(), 0.0) });
         clock.below = 5_000_000.0;
         assert_eq!(at(&clock, 5100.0), None);
         let known = |seconds: f64, below: f64| clock.silence(&Config::default(), below * 1000.0, seconds * 1000.0);
@@ -316,7 +318,7 @@ mod tests {
         let config = Config { idle_timeout_sec: 0.0, open_tool_timeout_sec: 0.0, ..Config::default() };
         let mut clock = clock();
         assert_eq!(clock.silence(&config, f64::MIN, 1e12), None);
-        clock.opened(OpenCall::new("c", "bash", 0.0));
+        clock.opened(OpenCall::new("c", &"bash".into(), 0.0));
         assert_eq!(clock.silence(&config, f64::MIN, 1e12), None);
     }
 }

@@ -191,9 +191,9 @@ impl Family {
                     self.spend(id, usage, at);
                 }
             }
-            EventKind::ToolCall { call_id, tool, .. } => {
+            EventKind::ToolCall { call_id, .. } => {
                 if let Some(action) = action {
-                    self.call(id, at, call_id, tool, action);
+                    self.call(id, at, call_id, action);
                 }
             }
             EventKind::ToolResult { turn, call_id, is_error, files, .. } => {
@@ -285,20 +285,20 @@ impl Family {
         member.rests(state, at);
     }
 
-    fn call(&mut self, id: Id, at: f64, call_id: &str, tool: &str, action: &Action) {
+    fn call(&mut self, id: Id, at: f64, call_id: &str, action: &Action) {
         self.stirs(id, at);
         let social = &action.social;
-        let mut open = OpenCall::new(call_id, tool, at);
+        let mut open = OpenCall::new(call_id, &action.tool, at);
         open.declared = social.timeout_ms;
         open.about_agent = matches!(social.role, Role::Spawns | Role::Waits);
-        open.addressee = social.addressee.as_deref().map(Box::from);
+        open.addressee.clone_from(&social.addressee);
         self.member_mut(id).clock.opened(open);
         self.outlives(id, at);
         if social.role == Role::Finishes && self.member(id).farewells > 0 {
             let calls = self.member(id).farewells + 1;
             let subject = fast(self.member(id).name.as_bytes());
             if let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), f64::from(calls)) {
-                let reason = format!("it said with {tool} that it is done, and goes on");
+                let reason = format!("it said with {} that it is done, and goes on", action.tool);
                 let (kind, severity) = (Kind::Orphan, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Kill);
@@ -349,7 +349,9 @@ impl Family {
                 }
             }
             (ToolClass::Shell, _) => {
-                self.conflicts.read_by_line(id, &action.key);
+                if self.members.len() > 1 {
+                    self.conflicts.read_by_line(id, &action.key);
+                }
                 let effect = if is_error { Effect::default() } else { Effect::of(&action.key) };
                 if effect.commits {
                     self.conflicts.saved(id, effect.commits_all);
