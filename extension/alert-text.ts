@@ -57,6 +57,7 @@ export function headline(notice: Notice): string {
   const name = oneLine(notice.targetName, NAME_CHARS);
   const { intervention } = notice;
   if (notice.kind === "over") {
+    if (intervention?.kind === "timeout") return `Watchdog: ${name} is at work again`;
     return `Watchdog: ${name} is no longer ${intervention === undefined ? "stuck" : stateOf(intervention)}`;
   }
   if (intervention !== undefined) return `Watchdog: ${name}: ${oneLine(intervention.reason)}`;

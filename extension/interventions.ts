@@ -13,6 +13,9 @@ export interface ToldIntervention extends Intervention {
   at: number;
 }
 
+/** Kinds with a limit: a remark on the way to it is no word that it was reached. */
+const LIMITS: ReadonlySet<InterventionKind> = new Set(["timeout", "excessive_cost"]);
+
 const MAX_TARGETS = 200;
 const MAX_KINDS = 16;
 
@@ -28,7 +31,7 @@ export class InterventionLog {
         targetId,
         before.filter((told) => told.incident !== incident),
       );
-    } else if (intervention !== undefined) {
+    } else if (intervention !== undefined && !(severity === "info" && LIMITS.has(intervention.kind))) {
       const others = before.filter(({ kind }) => kind !== intervention.kind);
       this.#put(targetId, [...others, { ...intervention, targetId, severity, incident, at }].slice(-MAX_KINDS));
     }

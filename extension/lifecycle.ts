@@ -184,8 +184,11 @@ export function createLifecycle(
     }
     if (session.observing) {
       const worktree = await worktreeOf(ctx.cwd);
+      if (ended || watch?.session !== session) return;
       lifecycle(sink, "session_start", { reason: event.reason, sessionId: session.id, cwd: ctx.cwd, worktree });
       lifecycle(sink, "thinking_level", { level: pi.getThinkingLevel() });
+      // A child that is there and never asked anything must be missed, also while nothing else runs.
+      if (!session.isMain) findMain(session.rootId)?.tend();
     }
     apply(session);
   }

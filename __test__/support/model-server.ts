@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Scope } from "./cleanup.ts";
 import type { Api, CompleteReply, Conversation, ModelRequest, Reply, Script, Wire } from "./model-types.ts";
 import { deadline } from "./wait.ts";
@@ -130,8 +131,13 @@ export class ModelServer {
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    let { pace } = reply;
     for (const frame of wire.frames(this.#complete(request, reply))) {
-      if (reply.hang === true && frame === ENDING) break;
+      if (frame === ENDING) {
+        if (reply.hang === true) break;
+        pace = undefined;
+      }
+      if (pace !== undefined) await delay(pace);
       if (response.destroyed) return;
       if (!response.write(frame)) await drained(response);
     }

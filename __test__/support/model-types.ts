@@ -77,6 +77,8 @@ export interface Reply {
   stopReason?: "stop" | "length" | "toolUse";
   /** An HTTP failure instead of an answer. */
   error?: { status: number; message: string };
+  /** ms before each piece of the content: a slow stream. */
+  pace?: number;
   /** Keeps the stream open after the content, until the client goes away. */
   hang?: boolean;
 }

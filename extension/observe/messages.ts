@@ -16,6 +16,8 @@ import type { Turns } from "./turns.ts";
 /** Begins the types of the watchdog's own messages: interventions and answers, no input of the agent. */
 const OWN_MESSAGE = "watchdog-";
 const MAX_PENDING = 16;
+/** A sign of life is enough so often; ms. */
+const SIGN_EVERY = 250;
 
 type Message = MessageEndEvent["message"];
 type Assistant = Extract<Message, { role: "assistant" }>;
@@ -42,6 +44,8 @@ export class MessageObserver {
   /** What another extension sends as if the user had, until it arrives as a message. */
   readonly #byProgram: string[] = [];
   #writing = false;
+  /** When something of an answer was last told of. */
+  #signAt = 0;
 
   constructor(sink: Sink, sessionId: string, turns: Turns, hooks: MessageHooks) {
     this.#sink = sink;
@@ -62,9 +66,14 @@ export class MessageObserver {
 
   /** The hot path: once per streamed token. */
   update({ assistantMessageEvent: piece }: MessageUpdateEvent): void {
-    if (piece.type !== "text_delta" && piece.type !== "thinking_delta") return;
+    const speech = piece.type === "text_delta" || piece.type === "thinking_delta";
+    if (!speech && piece.type !== "toolcall_delta") return;
     const { store, handle } = this.#sink;
-    this.#sink.signal(store.observeChunk(handle, now(), this.#turns.current, piece.delta));
+    const at = now();
+    // The arguments of a call are looked at when it is complete; that they are being written is a sign of life.
+    if (!speech && at - this.#signAt < SIGN_EVERY) return;
+    this.#signAt = at;
+    this.#sink.signal(store.observeChunk(handle, at, this.#turns.current, speech ? piece.delta : ""));
   }
 
   end({ message }: MessageEndEvent): void {

@@ -34,6 +34,7 @@ export class RunObserver {
     this.#failure =
       message.stopReason === "error" ? (message.errorMessage ?? "unknown error").slice(0, 1000) : undefined;
     if (this.#failure === undefined) this.#retried(true);
+    else lifecycle(this.#sink, "provider_limit", { errorMessage: this.#failure });
   }
 
   end(): void {

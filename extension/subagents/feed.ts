@@ -211,6 +211,7 @@ export class Feed {
     }
     this.#failure = stopReason === "error" ? failure(message.errorMessage) : undefined;
     if (this.#failure === undefined) this.#retried(true);
+    else this.#lifecycle("provider_limit", { errorMessage: this.#failure });
     this.#turn += 1;
     const { store, handle } = this.#sink;
     const { text, thinking } = assistantText(message.content);

@@ -118,12 +118,11 @@ impl Clock {
         &self.open
     }
 
-    /// Nothing of a run outlives it.
+    /// Nothing of a run outlives it but what a provider said: the next one may be to try again.
     pub fn settle(&mut self) {
         self.open.clear();
         self.compacting_since = None;
         self.dialogs = 0;
-        self.excused_until = 0.0;
     }
 
     pub fn compacting(&mut self, since: Option<f64>) {
@@ -145,6 +144,11 @@ impl Clock {
 
     pub fn excuse(&mut self, until: f64) {
         self.excused_until = self.excused_until.max(until);
+    }
+
+    /// Somebody asks anew: what a provider said before is no excuse.
+    pub fn asked_anew(&mut self) {
+        self.excused_until = 0.0;
     }
 
     pub fn excused(&self, now: f64) -> bool {

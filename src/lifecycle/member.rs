@@ -73,8 +73,8 @@ pub struct Member {
     pub worked: bool,
     /// Ended, and its package calls that a success.
     pub done: bool,
-    /// The latest request failed.
-    pub failed: bool,
+    /// What is wrong with its latest answer, should that be its last.
+    pub barren: Option<&'static str>,
     pub questions: Vec<Question>,
     pub clash_at: f64,
 }

@@ -17,6 +17,8 @@ const STOPPING_MS: f64 = 1000.0;
 const GIVEN_AGAIN: u32 = 3;
 /// Fruitless answers of a finished agent before taking it up again is told.
 const REFUSALS: u32 = 2;
+/// So long it may take until a failed request is sent again, as Pi does.
+const RETRY_MS: f64 = 60_000.0;
 /// Text of an answer that is compared.
 const ANSWER_BYTES: usize = 4096;
 /// Open questions kept of one agent.
@@ -159,9 +161,8 @@ impl Family {
     /// An agent has ended, as whoever started it says.
     pub fn leave(&mut self, id: Id, status: &str, at: f64) {
         let good = matches!(status, "completed" | "complete" | "success" | "done");
-        if good && self.member(id).failed && self.member(id).stirred {
-            let reason =
-                format!("it is said to be {status}, and its last request had failed: its result is worth nothing");
+        if let Some(fault) = self.member(id).barren.filter(|_| good) {
+            let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
             let subject = u128::from(id);
             if let Some(ordinal) = self.told.due(matter(Kind::EmptyResult, subject), at) {
                 let (kind, severity) = (Kind::EmptyResult, Severity::Warning);
@@ -169,9 +170,12 @@ impl Family {
                 suggest(found, Suggested::Restart);
             }
         }
-        self.not_silent(id, at);
+        // That its silence is over needs no word when it has ended.
+        self.told.forget(matter(Kind::Timeout, u128::from(id)));
         self.conflicts.left(id);
         let member = self.member_mut(id);
+        member.silent = false;
+        member.unresponsive = None;
         member.rests(State::Ended, at);
         member.done = good;
         member.questions.clear();
@@ -244,6 +248,7 @@ impl Family {
         }
         self.stirs(id, at);
         self.member_mut(id).plan.person();
+        self.member_mut(id).clock.asked_anew();
         for other in self.ids() {
             if self.below(other, id) {
                 self.member_mut(other).stopped_at = None;
@@ -258,7 +263,15 @@ impl Family {
         self.stirs(id, at);
         let text = text.trim();
         let member = self.member_mut(id);
-        member.failed = stop == StopReason::Error;
+        member.barren = match stop {
+            StopReason::Error => Some("its last request had failed"),
+            StopReason::Aborted if text.is_empty() => Some("its last answer was cut off before it began"),
+            // Who says by a tool that it is done has given its result there.
+            StopReason::Stop | StopReason::Length if text.is_empty() && member.farewells == 0 => {
+                Some("its last answer was empty")
+            }
+            _ => None,
+        };
         if !matches!(stop, StopReason::Stop | StopReason::Length | StopReason::Aborted) {
             return;
         }
@@ -457,7 +470,9 @@ impl Family {
     fn cost(&mut self, id: Id, at: f64, over: bool, reason: String) {
         let severity = if over { Severity::Warning } else { Severity::Info };
         let subject = u128::from(id);
-        let ordinal = self.told.due(matter(Kind::ExcessiveCost, subject), 0.0).unwrap_or(1);
+        // Remarks are counted apart: the first word of the limit itself is the first.
+        let counted = matter(Kind::ExcessiveCost, subject ^ (u128::from(!over) << 64));
+        let ordinal = self.told.due(counted, 0.0).unwrap_or(1);
         self.tell(Telling { kind: Kind::ExcessiveCost, severity, about: id, subject, at, ordinal, reason });
     }
 
@@ -522,7 +537,7 @@ impl Family {
                 let named = fields.number("resetInSec").map(|seconds| seconds * 1000.0);
                 let named = named.or_else(|| fields.text("errorMessage").and_then(named_wait)).unwrap_or(0.0);
                 self.stirs(id, at);
-                self.member_mut(id).clock.excuse(at + named);
+                self.member_mut(id).clock.excuse(at + named.max(RETRY_MS));
             }
             "subagent_spawn" => {
                 // The event is the child's; in a stream of one agent's events it may also name it.

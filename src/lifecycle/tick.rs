@@ -122,7 +122,7 @@ impl Family {
         if waiters.iter().all(|waiter| waiter.waits.is_empty()) {
             return;
         }
-        for stall in stalls(&waiters, self.config.deadlock_threshold, PATIENCE_MS, now) {
+        for stall in stalls(&waiters, self.config.deadlock_threshold, self.at_most(PATIENCE_MS), now) {
             let agents = stall.agents();
             let about = match &stall {
                 Stall::Ring(_) | Stall::All(_) => {
@@ -143,6 +143,12 @@ impl Family {
                 intervention.parties = others;
             }
         }
+    }
+
+    /// Who wants to hear of a silence sooner wants to hear of a wait sooner.
+    fn at_most(&self, patience: f64) -> f64 {
+        let limit = self.config.idle_timeout_sec * 1000.0;
+        if limit > 0.0 { patience.min(limit) } else { patience }
     }
 
     fn waits_of(&self, id: Id) -> Vec<Wait> {
@@ -171,7 +177,7 @@ impl Family {
                 }),
                 // The user sits before the main session; what a child asks may have nobody before it.
                 None if id != ROOT => {
-                    let seen_late = self.config.idle_timeout_sec * 1000.0 - PATIENCE_MS;
+                    let seen_late = self.config.idle_timeout_sec * 1000.0 - self.at_most(PATIENCE_MS);
                     waits.push(Wait { on: For::Unseen, since: question.since + seen_late.max(0.0) });
                 }
                 None => {}
@@ -220,7 +226,7 @@ impl Family {
                     unread.push(child);
                 }
             }
-            if running || unread.is_empty() || sign >= last || now - last < UNREAD_MS {
+            if running || unread.is_empty() || sign >= last || now - last < self.at_most(UNREAD_MS) {
                 continue;
             }
             let subject = fast(format!("unread {id} {last}").as_bytes());

@@ -134,8 +134,8 @@ impl JsNotice {
     pub fn new(notice: Notice, target: &Target) -> Self {
         Self {
             kind: match &notice.intervention {
+                _ if notice.over => "over",
                 Some(_) => "intervention",
-                None if notice.over => "over",
                 None => "stuck",
             }
             .to_owned(),

@@ -128,7 +128,11 @@ impl Families {
     pub fn take_due(&mut self, root: &str, now: f64, cooldown_sec: f64) -> Option<(String, Finding)> {
         let index = *self.by_root.get(root)?;
         let entry = self.entries[index as usize].as_mut()?;
-        let key = |finding: &Finding| format!("{} {}", finding.incident, finding.agent.as_deref().unwrap_or_default());
+        // A limit is news after the remark on half of it, however soon.
+        let key = |finding: &Finding| {
+            let agent = finding.agent.as_deref().unwrap_or_default();
+            format!("{} {:?} {agent}", finding.incident, finding.severity)
+        };
         let position = entry.due.iter().position(|finding| {
             let key = key(finding);
             let last = entry.last.get(&key).map(|at| (key.as_str(), *at));

@@ -211,7 +211,9 @@ impl Store {
     pub fn spend(&mut self, handle: Handle, at: f64, usage: Usage) -> u32 {
         let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
         target.add_usage(usage);
-        let Some(seat) = target.seat.filter(|_| target.observes()) else { return 0 };
+        // An agent may spend more after its package has called it ended.
+        let counts = target.config.enabled && target.remote.is_none();
+        let Some(seat) = target.seat.filter(|_| counts) else { return 0 };
         let Some(family) = self.families.at(seat) else { return 0 };
         family.spend(seat.member, usage, at);
         if family.has_found() { self.collect(seat) } else { 0 }

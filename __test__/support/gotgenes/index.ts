@@ -43,7 +43,7 @@ export default function standIn(pi: ExtensionAPI): void {
   function notifyMain(payload: unknown): void {
     const id = String((payload as { id?: unknown }).id);
     const record = manager.getRecord(id);
-    if (!record || consumed.has(id) || !manager.isBackground(id)) return;
+    if (quirks.untold || !record || consumed.has(id) || !manager.isBackground(id)) return;
     pi.sendMessage(
       { customType: "subagent-notification", content: describe(record), display: true, details: { agentId: id } },
       { deliverAs: "followUp", triggerTurn: true },

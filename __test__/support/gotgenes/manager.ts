@@ -117,7 +117,9 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       await session.bindExtensions({});
       agent.unwatch = watch(agent, session);
       for (const message of agent.pending.splice(0)) await session.steer(message);
-      if (record.status === "running") await session.prompt(agent.prompt);
+      if (quirks.unstarted) await agent.done;
+      else if (record.status === "running") await session.prompt(agent.prompt);
+      if (quirks.unreturned) await agent.done;
       finish(agent, session);
     } catch (error) {
       record.error = error instanceof Error ? error.message : String(error);
@@ -213,6 +215,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
     if (record.status !== "running") return false;
     record.status = "stopped";
     void agent.session?.abort();
+    if (quirks.unstarted || quirks.unreturned) agent.settle();
     return true;
   }
 

@@ -20,6 +20,12 @@ export interface Quirks {
   nested: boolean;
   /** Only the tool that starts agents: Pi does not load two packages whose tools have the same names. */
   oneTool: boolean;
+  /** Children get a session and are never asked anything. */
+  unstarted: boolean;
+  /** Children that have done their work stay "running". */
+  unreturned: boolean;
+  /** The main agent is not told of the end of a background agent. */
+  untold: boolean;
 }
 
 export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_STAND_IN): Quirks {
@@ -35,5 +41,8 @@ export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_S
     resume: later,
     nested: asked.has("nested"),
     oneTool: asked.has("one-tool"),
+    unstarted: asked.has("unstarted"),
+    unreturned: asked.has("unreturned"),
+    untold: asked.has("untold"),
   };
 }

@@ -202,7 +202,7 @@ test("remarks, what is over and what is nobody's to act upon only notify", async
     "info: Watchdog: find it: because of excessive_cost",
     "warning: Watchdog: find it: because of provider_failure",
     "info: Watchdog: find it: because of plan_lag",
-    "info: Watchdog: find it is no longer not responding",
+    "info: Watchdog: find it is at work again",
   ]);
 });
 
