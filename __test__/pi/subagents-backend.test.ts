@@ -59,6 +59,7 @@ function connect() {
     alias: (handle, id) => void written.push(`alias ${names.get(handle)} ${id}`),
     note: (handle, _at, type, summary) => void written.push(`note ${names.get(handle)} ${type} ${summary}`),
     end: (handle, _at, status) => void written.push(`end ${names.get(handle)} ${status}`),
+    paused: () => false,
   };
   const session = {
     id: "main",
