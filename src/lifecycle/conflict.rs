@@ -102,17 +102,14 @@ impl Conflicts {
         }
     }
 
-    /// Unsaved files of others that `by` would undo; `below`: only what lies there.
-    pub fn at_risk(&self, by: Id, below: &str, only: Option<&[String]>) -> Vec<(Id, &str)> {
+    /// Unsaved files of others that `by` would undo with everything below a place, which may be a file itself.
+    pub fn at_risk(&self, by: Id, below: &str) -> Vec<(Id, &str)> {
         let mut found: Vec<(Id, &str)> = self
             .unsaved
             .iter()
             .filter(|(owner, _)| **owner != by)
             .flat_map(|(owner, paths)| paths.iter().map(move |path| (*owner, &**path)))
-            .filter(|(_, path)| match only {
-                Some(paths) => paths.iter().any(|named| named == path),
-                None => super::path::inside(path, below),
-            })
+            .filter(|(_, path)| super::path::inside(path, below))
             .collect();
         found.sort_unstable();
         found
@@ -121,6 +118,7 @@ impl Conflicts {
     /// An agent has ended: it is no party any more, and what it left is the tree's.
     pub fn left(&mut self, id: Id) {
         self.unsaved.remove(&id);
+        self.files.retain(|_, file| file.by != id);
     }
 }
 
@@ -163,19 +161,27 @@ mod tests {
     }
 
     #[test]
+    fn what_an_agent_left_when_it_ended_is_nobodys_even_if_it_comes_back() {
+        let mut conflicts = Conflicts::default();
+        conflicts.changed(A, "/r/a", 0.0, both);
+        conflicts.left(A);
+        assert_eq!(conflicts.changed(B, "/r/a", 5.0, both), None);
+    }
+
+    #[test]
     fn unsaved_work_of_others_is_at_risk_until_it_is_committed() {
         let mut conflicts = Conflicts::default();
         conflicts.changed(A, "/r/src/a", 0.0, both);
         conflicts.changed(B, "/r/b", 0.0, both);
         conflicts.changed(A, "/other/a", 0.0, both);
-        assert_eq!(conflicts.at_risk(B, "/r", None), [(A, "/r/src/a")]);
-        assert_eq!(conflicts.at_risk(A, "/r", None), [(B, "/r/b")]);
-        assert_eq!(conflicts.at_risk(B, "/r", Some(&["/r/src/a".to_owned()])), [(A, "/r/src/a")]);
-        assert!(conflicts.at_risk(B, "/r", Some(&["/r/x".to_owned()])).is_empty());
+        assert_eq!(conflicts.at_risk(B, "/r"), [(A, "/r/src/a")]);
+        assert_eq!(conflicts.at_risk(A, "/r"), [(B, "/r/b")]);
+        assert_eq!(conflicts.at_risk(B, "/r/src/a"), [(A, "/r/src/a")]);
+        assert!(conflicts.at_risk(B, "/r/x").is_empty());
         conflicts.saved(A, false);
-        assert!(conflicts.at_risk(B, "/", None).is_empty());
+        assert!(conflicts.at_risk(B, "/").is_empty());
         conflicts.saved(A, true);
-        assert!(conflicts.at_risk(A, "/", None).is_empty());
+        assert!(conflicts.at_risk(A, "/").is_empty());
     }
 
     #[test]

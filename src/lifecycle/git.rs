@@ -1,12 +1,14 @@
 //! Shell lines that throw away unsaved work of a whole tree, or save it. Read from git's own command line; an alias or
 //! a script is not looked into.
 
-/// What a line does to work that is not committed.
+use super::path::absolute;
+
+/// What a line does to work that is not committed. Places and paths are as seen from where the line begins; empty: there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effect {
-    /// Undoes everything below a folder that is not committed.
-    pub sweeps: bool,
-    /// Undoes these paths.
+    /// Undoes everything that is not committed in the working trees of these places.
+    pub sweeps: Vec<String>,
+    /// Undoes these files, and what lies in these folders.
     pub undoes: Vec<String>,
     pub commits: bool,
     /// Everything there is, not only what was added.
@@ -19,64 +21,150 @@ impl Effect {
         if !line.contains("git") {
             return effect;
         }
-        for command in line.split(['\n', ';', '|', '&']) {
-            let mut words = command.split_whitespace().skip_while(|word| word.contains('=') || *word == "sudo");
-            if words.next().is_none_or(|program| program.rsplit('/').next() != Some("git")) {
-                continue;
-            }
-            let mut words = words.peekable();
-            // Flags of git itself stand before the verb; two of them have a value.
-            while let Some(flag) = words.next_if(|word| word.starts_with('-')) {
-                if matches!(flag, "-C" | "-c") {
-                    words.next();
+        let mut here = String::new();
+        for command in commands(line) {
+            let mut words = command.iter().map(String::as_str).skip_while(|word| word.contains('=') || *word == "sudo");
+            match words.next().map(|program| program.trim_start_matches('(')) {
+                Some("cd") => here = words.next().map_or(here.clone(), |folder| from(&here, folder)),
+                Some(program) if program.rsplit('/').next() == Some("git") => {
+                    effect.git(&here, &words.collect::<Vec<_>>());
                 }
+                _ => {}
             }
-            let Some(verb) = words.next() else { continue };
-            effect.take(verb, &words.map(|word| word.trim_matches(['"', '\''])).collect::<Vec<_>>());
         }
         effect
     }
 
-    fn take(&mut self, verb: &str, words: &[&str]) {
+    fn git(&mut self, here: &str, words: &[&str]) {
+        let mut place = here.to_owned();
+        let mut words = words.iter().copied().peekable();
+        // Flags of git itself stand before the verb; two of them have a value.
+        while let Some(flag) = words.next_if(|word| word.starts_with('-')) {
+            match flag {
+                "-C" => place = words.next().map_or(place.clone(), |folder| from(&place, folder)),
+                "-c" => drop(words.next()),
+                _ => {}
+            }
+        }
+        if let Some(verb) = words.next() {
+            self.take(&place, verb, &words.collect::<Vec<_>>());
+        }
+    }
+
+    fn take(&mut self, place: &str, verb: &str, words: &[&str]) {
         let flag = |long: &str, short: char| {
             words.iter().any(|word| {
                 *word == long || word.starts_with('-') && !word.starts_with("--") && word[1..].contains(short)
             })
         };
-        let places: Vec<&str> = words.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        let sweep = || place.to_owned();
         match verb {
             "checkout" => {
-                let separated = words.iter().position(|word| *word == "--");
-                let paths = separated.map_or(&[][..], |index| &words[index + 1..]);
-                if flag("--force", 'f') && paths.is_empty() || places.contains(&".") {
-                    self.sweeps = true;
+                let (places, paths) = arguments(words, &[]);
+                if places.contains(&".") {
+                    self.undo(place, &["."]);
+                } else if flag("--force", 'f') && paths.is_none() {
+                    self.sweeps.push(sweep());
                 } else {
-                    self.undo(paths);
+                    self.undo(place, paths.unwrap_or_default());
                 }
             }
-            "restore" if !words.contains(&"--staged") || words.contains(&"--worktree") => self.undo(&places),
-            "reset" => self.sweeps |= words.contains(&"--hard"),
-            "clean" => self.sweeps |= flag("--force", 'f') && !flag("--dry-run", 'n'),
-            "stash" => self.sweeps |= matches!(places.first(), None | Some(&("push" | "save"))),
+            "switch" if flag("--force", 'f') || words.contains(&"--discard-changes") => self.sweeps.push(sweep()),
+            "restore" if !words.contains(&"--staged") || words.contains(&"--worktree") => {
+                let (places, paths) = arguments(words, &["-s", "--source"]);
+                self.undo(place, &places);
+                self.undo(place, paths.unwrap_or_default());
+            }
+            "reset" if words.contains(&"--hard") => self.sweeps.push(sweep()),
+            // With -X only what is ignored goes.
+            "clean" if flag("--force", 'f') && !flag("--dry-run", 'n') && !flag("-X", 'X') => {
+                let (places, paths) = arguments(words, &["-e", "--exclude"]);
+                let places = [places.as_slice(), paths.unwrap_or_default()].concat();
+                self.undo(place, if places.is_empty() { &["."] } else { &places });
+            }
+            "stash" => self.stash(place, words),
             "commit" => {
                 self.commits = true;
                 self.commits_all |= flag("--all", 'a');
             }
-            "add" => self.commits_all |= flag("--all", 'A') || places.contains(&"."),
+            "add" => self.commits_all |= flag("--all", 'A') || words.contains(&"."),
             _ => {}
         }
     }
 
-    fn undo(&mut self, paths: &[&str]) {
+    fn stash(&mut self, place: &str, words: &[&str]) {
+        let words = match words.first() {
+            None | Some(&"save") => &[],
+            Some(&"push") => &words[1..],
+            Some(word) if word.starts_with('-') => words,
+            Some(_) => return,
+        };
+        let (places, paths) = arguments(words, &["-m", "--message", "-um", "-km"]);
+        let places = [places.as_slice(), paths.unwrap_or_default()].concat();
+        if places.is_empty() {
+            self.sweeps.push(place.to_owned());
+        } else {
+            self.undo(place, &places);
+        }
+    }
+
+    fn undo(&mut self, place: &str, paths: &[&str]) {
         for path in paths {
-            // A folder or a pattern holds what others may have there.
-            if path.contains('*') || path.ends_with('/') || *path == "." || *path == ":/" {
-                self.sweeps = true;
+            if *path == ":/" {
+                self.sweeps.push(place.to_owned());
             } else {
-                self.undoes.push((*path).to_owned());
+                // A pattern holds what others may have in the folder where it begins.
+                let folder = path.find('*').map(|star| &path[..path[..star].rfind('/').map_or(0, |slash| slash + 1)]);
+                self.undoes.push(from(place, folder.unwrap_or(path)));
             }
         }
     }
+}
+
+/// Arguments without flags and the values of `valued` ones: those before `--`, and those after it where it is there.
+fn arguments<'a>(words: &'a [&'a str], valued: &[&str]) -> (Vec<&'a str>, Option<&'a [&'a str]>) {
+    let separator = words.iter().position(|word| *word == "--");
+    let mut before = words[..separator.unwrap_or(words.len())].iter().copied();
+    let mut places = Vec::new();
+    while let Some(word) = before.next() {
+        if valued.contains(&word) {
+            before.next();
+        } else if !word.starts_with('-') {
+            places.push(word);
+        }
+    }
+    (places, separator.map(|index| &words[index + 1..]))
+}
+
+fn from(place: &str, path: &str) -> String {
+    // Where a home is, is not known; it is elsewhere.
+    if path.starts_with('~') { absolute("", &format!("/{path}")) } else { absolute(place, path) }
+}
+
+/// The commands of a line in words, as a shell takes it apart: quotes hold together what stands in them.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut commands = vec![Vec::new()];
+    let mut word = None::<String>;
+    let mut quote = None;
+    for letter in line.chars() {
+        match (quote, letter) {
+            (Some(open), _) if open == letter => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None, _) if letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | ')') => {
+                let command = commands.last_mut().expect("there is always one");
+                command.extend(word.take());
+                if matches!(letter, '\n' | ';' | '|' | '&' | ')') && !command.is_empty() {
+                    commands.push(Vec::new());
+                }
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    commands.last_mut().expect("there is always one").extend(word);
+    commands
 }
 
 #[cfg(test)]
@@ -84,20 +172,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sweeping_commands_are_known() {
-        for line in [
-            "git checkout -- . && git clean -fd test",
-            "git checkout .",
-            "cd repo && git checkout -f",
-            "git restore .",
-            "git restore src/",
-            "git -C /repo reset --hard HEAD~1",
-            "git clean -xdf",
-            "git stash",
-            "git stash push -m wip",
-            "GIT_DIR=x git stash -u",
+    fn sweeping_commands_are_known_with_the_place_that_they_sweep() {
+        for (line, place) in [
+            ("cd repo && git checkout -f", "repo"),
+            ("git -C /repo reset --hard HEAD~1", "/repo"),
+            ("(cd a/b; cd .. && git reset --hard)", "a"),
+            ("cd ~/x && git stash", "/~/x"),
+            ("git restore :/", ""),
+            ("git switch --discard-changes main", ""),
+            ("git stash", ""),
+            ("git stash -m wip", ""),
+            ("git stash save wip of mine", ""),
+            ("git stash push -m 'wip of mine'", ""),
+            ("GIT_DIR=x git stash -u", ""),
         ] {
-            assert!(Effect::of(line).sweeps, "{line}");
+            assert_eq!(Effect::of(line).sweeps, [place], "{line}");
         }
     }
 
@@ -109,21 +198,38 @@ mod tests {
             "git stash list",
             "git stash pop",
             "git clean -nfd",
+            "git clean -fdX",
             "git reset HEAD~1",
             "git restore --staged .",
             "git status",
             "echo git checkout .",
             "rg 'git stash'",
+            "git commit -m 'no; git stash'",
             "git log --format=%f",
         ] {
-            assert!(!Effect::of(line).sweeps, "{line}");
+            let effect = Effect::of(line);
+            assert!(effect.sweeps.is_empty() && effect.undoes.is_empty(), "{line}");
         }
     }
 
     #[test]
-    fn named_files_are_undone_one_by_one() {
-        let effect = Effect::of("git checkout HEAD -- src/a.ts 'src/b.ts'");
-        assert_eq!((effect.sweeps, effect.undoes), (false, vec!["src/a.ts".to_owned(), "src/b.ts".to_owned()]));
+    fn what_is_named_is_undone_and_nothing_else() {
+        for (line, undoes) in [
+            ("git checkout -- . && git clean -fd test", &["", "test"][..]),
+            ("git checkout .", &[""]),
+            ("git restore .", &[""]),
+            ("git restore -s HEAD~1 src/", &["src"]),
+            ("git clean -xdf", &[""]),
+            ("git clean -fd -e keep tmp", &["tmp"]),
+            ("git checkout HEAD -- src/a.ts 'src/b c.ts'", &["src/a.ts", "src/b c.ts"]),
+            ("git checkout -- 'src/x/*.ts' '*.md'", &["src/x", ""]),
+            ("git stash push -m 'for later' -- src/a.ts", &["src/a.ts"]),
+            ("cd src && git stash push a.ts", &["src/a.ts"]),
+        ] {
+            let effect = Effect::of(line);
+            assert!(effect.sweeps.is_empty(), "{line}");
+            assert_eq!(effect.undoes, undoes, "{line}");
+        }
     }
 
     #[test]

@@ -50,6 +50,10 @@ pub struct Member {
     pub ends: bool,
     /// What it was asked; 0: not known.
     pub task: u128,
+    /// When a person last spoke to it.
+    pub asked_at: f64,
+    /// When it last changed a file.
+    pub changed_at: f64,
     pub cwd: String,
     /// Top of the working tree that it works in; empty: the folder it works in.
     pub worktree: String,

@@ -110,9 +110,13 @@ impl Family {
             above = member.parent;
         }
         let parent = self.member(id).parent.unwrap_or(ROOT);
+        // A task is another one when its ground has changed: by work of others, or by what the user said.
+        let same = |member: &Member| member.task == key && member.parent == Some(parent);
+        let others = self.members.iter().filter(|member| !same(member));
+        let moved_on = others.map(|member| member.changed_at).fold(self.member(parent).asked_at, f64::max);
         let done_before = self.ids().any(|other| {
             let member = self.member(other);
-            other != id && member.done && member.parent == Some(parent) && member.task == key
+            other != id && member.done && same(member) && member.rested_at >= moved_on
         });
         let given = matter(Kind::SpawnDepth, key ^ u128::from(parent));
         let times = self.tasks.entry(given).or_insert(0);
@@ -249,6 +253,7 @@ impl Family {
         self.stirs(id, at);
         self.member_mut(id).plan.person();
         self.member_mut(id).clock.asked_anew();
+        self.member_mut(id).asked_at = at;
         for other in self.ids() {
             if self.below(other, id) {
                 self.member_mut(other).stopped_at = None;
@@ -307,6 +312,10 @@ impl Family {
         open.addressee.clone_from(&social.addressee);
         self.member_mut(id).clock.opened(open);
         self.outlives(id, at);
+        if social.role == Role::None && social.addressee.is_none() && !action.pauses {
+            // Who works on does not wait for an answer.
+            self.member_mut(id).questions.retain(|question| question.to.is_none());
+        }
         if social.role == Role::Finishes && self.member(id).farewells > 0 {
             let calls = self.member(id).farewells + 1;
             let subject = fast(self.member(id).name.as_bytes());
@@ -383,6 +392,7 @@ impl Family {
     }
 
     fn changed(&mut self, id: Id, at: f64, path: &str) {
+        self.member_mut(id).changed_at = at;
         if !self.config.file_conflicts {
             return;
         }
@@ -429,17 +439,21 @@ impl Family {
             return None;
         }
         let effect = Effect::of(line);
-        let Member { cwd, worktree, .. } = self.member(id);
-        let risk = if effect.sweeps {
-            let tree = if worktree.is_empty() { cwd } else { worktree };
-            self.conflicts.at_risk(id, tree, None)
-        } else if effect.undoes.is_empty() {
-            return None;
-        } else {
-            let named: Vec<String> = effect.undoes.iter().map(|path| path::absolute(cwd, path)).collect();
-            self.conflicts.at_risk(id, cwd, Some(&named))
-        };
-        let risk: Vec<_> = risk.into_iter().filter(|(owner, _)| self.member(*owner).running()).collect();
+        let cwd = &self.member(id).cwd;
+        let places = effect.sweeps.iter().map(|place| self.tree_of(id, place));
+        let places = places.chain(effect.undoes.iter().map(|path| path::absolute(cwd, path)));
+        let mut risk: Vec<(Id, &str)> = Vec::new();
+        for place in places {
+            let at_risk = self.conflicts.at_risk(id, &place).into_iter();
+            risk.extend(at_risk.filter(|(owner, _)| {
+                let Member { worktree, .. } = self.member(*owner);
+                // A working tree within another one is no part of it.
+                let apart = !place.is_empty() && worktree.len() > place.len() && path::inside(worktree, &place);
+                self.member(*owner).running() && !apart
+            }));
+        }
+        risk.sort_unstable();
+        risk.dedup();
         let (_, example) = *risk.first()?;
         let mut owners: Vec<Id> = risk.iter().map(|(owner, _)| *owner).collect();
         owners.dedup();
@@ -450,6 +464,19 @@ impl Family {
             self.titles(&owners)
         );
         Some(Risk { owners, words })
+    }
+
+    /// Top of the working tree that a place is in, as far as anybody's is known; else where the agent is.
+    fn tree_of(&self, id: Id, place: &str) -> String {
+        let Member { cwd, .. } = self.member(id);
+        let folder = path::absolute(cwd, place);
+        let trees = self.members.iter().map(|member| member.worktree.as_str());
+        let known = trees.filter(|tree| !tree.is_empty() && path::inside(&folder, tree)).max_by_key(|tree| tree.len());
+        match known {
+            Some(tree) => tree.to_owned(),
+            None if path::inside(&folder, cwd) => cwd.clone(),
+            None => folder,
+        }
     }
 
     pub(super) fn look_at_costs(&mut self, id: Id, at: f64) {
@@ -594,7 +621,8 @@ impl Family {
                 self.member_mut(id).clock.asks();
             }
             "ui_prompt_end" => {
-                self.answered(id, "", at);
+                let question = fields.text("requestId").unwrap_or("");
+                self.answered(id, question, at);
             }
             "permission_reply" => {
                 let question = fields.text("requestId").unwrap_or("").to_owned();
@@ -727,16 +755,28 @@ fn named_wait(message: &str) -> Option<f64> {
     let after = ["retry after ", "retry in ", "again in ", "resets in ", "reset in ", "retry-after: "]
         .into_iter()
         .find_map(|lead| Some(&lower[lower.find(lead)? + lead.len()..]))?;
-    let digits = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
-    let number: f64 = after[..digits].parse().ok()?;
-    let unit = after[digits..].trim_start();
-    let scale = match unit.as_bytes() {
-        [b'm', b's', ..] => 1.0,
-        [b'm', ..] => 60_000.0,
-        [b'h', ..] => 3_600_000.0,
-        _ => 1000.0,
-    };
-    Some(number * scale)
+    let mut rest = after.trim_start_matches(|c: char| !c.is_ascii_digit() && !c.is_ascii_punctuation() || c == '~');
+    let mut total = None;
+    // `2 hours and 5 minutes`, `1h59m`: every figure with its unit.
+    loop {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let Ok(number) = rest[..digits].trim_end_matches('.').parse::<f64>() else { break };
+        let after = rest[digits..].trim_start();
+        let letters = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let scale = match after.as_bytes() {
+            [b'm', b's', ..] => 1.0,
+            [b'm', ..] => 60_000.0,
+            [b'h', ..] => 3_600_000.0,
+            [b'd', ..] => 86_400_000.0,
+            [b's', ..] => 1000.0,
+            // A figure alone is in seconds; one after others is about something else.
+            _ => return total.or(Some(number * 1000.0)),
+        };
+        total = Some(total.unwrap_or(0.0) + number * scale);
+        let next = after[letters..].trim_start();
+        rest = next.strip_prefix("and ").unwrap_or(next);
+    }
+    total
 }
 
 #[cfg(test)]
@@ -750,6 +790,12 @@ mod wait_tests {
             ("429: retry after 30", Some(30_000.0)),
             ("usage limit, resets in 2h", Some(7_200_000.0)),
             ("please try again in 850ms", Some(850.0)),
+            ("Try again in ~42 min.", Some(2_520_000.0)),
+            ("try again in about 5 minutes", Some(300_000.0)),
+            ("resets in 1h59m30s", Some(7_170_000.0)),
+            ("try again in 2 hours and 5 minutes (request 17)", Some(7_500_000.0)),
+            ("limit resets in 3 days", Some(259_200_000.0)),
+            ("retry after 7. Request 99 hours", Some(7000.0)),
             ("Overloaded", None),
             ("again in a while", None),
         ] {

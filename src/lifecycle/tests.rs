@@ -307,6 +307,105 @@ fn a_sweeping_git_command_is_told_while_others_have_unsaved_work() {
 }
 
 #[test]
+fn a_command_puts_at_risk_what_it_names_in_the_tree_where_it_is_run() {
+    for (line, told) in [
+        ("git stash push -- b.ts", false),
+        ("git restore src/b/", false),
+        ("git clean -fd src/b", false),
+        ("git -C /tmp/old reset --hard", false),
+        ("cd /tmp/old && git checkout . && git stash", false),
+        ("cd .trees/c && git reset --hard", false),
+        ("git restore src/a/", true),
+        ("git clean -fd src", true),
+        ("cd src && git stash", true),
+        ("git -C /repo checkout .", true),
+    ] {
+        let mut tale = Tale::new();
+        tale.spawns("a", "main", true).spawns("b", "main", true).spawns("c", "main", true);
+        for agent in ["a", "b"] {
+            tale.life(agent, "session_start", &json!({"cwd": "/repo", "worktree": "/repo"}));
+        }
+        tale.life("c", "session_start", &json!({"cwd": "/repo/.trees/c", "worktree": "/repo/.trees/c"}));
+        tale.edits("a", "src/a/x.ts").calls("b", "s", "bash", &json!({"command": line}));
+        assert_eq!(!tale.warned().is_empty(), told, "{line}");
+    }
+    let mut tale = Tale::new();
+    tale.spawns("c", "main", true).life("main", "session_start", &json!({"cwd": "/repo", "worktree": "/repo"}));
+    tale.life("c", "session_start", &json!({"cwd": "/repo/.trees/c", "worktree": "/repo/.trees/c"}));
+    tale.edits("c", "x.ts").calls("main", "s", "bash", &json!({"command": "git stash"}));
+    assert_eq!(tale.warned(), NONE, "a worktree within the tree is not of it");
+}
+
+#[test]
+fn who_works_on_does_not_wait_and_who_waits_for_an_answer_is_not_silent() {
+    let mut tale = Tale::new();
+    tale.spawns("a", "main", true).spawns("b", "main", true);
+    tale.life("a", "message_send", &json!({"to": "b", "replyWanted": true}));
+    for n in 0..30 {
+        tale.does("b", "bash", &json!({"command": format!("step {n}")})).pass(20.0);
+    }
+    assert_eq!(tale.warned(), NONE, "b is at work");
+    tale.does("a", "bash", &json!({"command": "ls"})).ends("b").pass(100.0);
+    assert_eq!(tale.warned(), NONE, "a went on without the answer");
+    tale.pass(100.0);
+    assert_eq!(tale.warned(), ["unresponsive a", "timeout a", "timeout a"], "and is then as silent as anybody");
+
+    let mut tale = Tale::new();
+    tale.spawns("a", "main", true).says("main", "it works", StopReason::Stop).after(5.0);
+    tale.life("a", "message_send", &json!({"to": "main", "replyWanted": true})).pass(200.0);
+    assert_eq!(tale.warned(), ["unresponsive a", "timeout a"], "the main agent has not heard of it");
+    tale.event("main", &EventKind::User { text: "a asks", synthetic: true });
+    tale.says("main", "which one?", StopReason::Stop).pass(5000.0);
+    assert_eq!(tale.warned(), NONE, "the user is asked");
+}
+
+#[test]
+fn a_childs_question_that_the_main_session_shows_is_seen() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).life("kid", "permission_ask", &json!({"requestId": "p"}));
+    tale.after(1.0).life("main", "ui_prompt_start", &json!({"requestId": "q"})).pass(3000.0);
+    assert_eq!(tale.warned(), NONE);
+    tale.life("main", "ui_prompt_end", &json!({"requestId": "q"})).pass(20.0);
+    assert_eq!(tale.reasons(), ["it asked a question that nobody sees"], "it was closed without an answer");
+}
+
+#[test]
+fn a_dialog_that_was_answered_is_over_under_its_id() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).life("kid", "ui_prompt_start", &json!({"requestId": "p"}));
+    tale.after(60.0).life("kid", "ui_prompt_end", &json!({"requestId": "p"}));
+    for n in 0..30 {
+        tale.does("kid", "bash", &json!({"command": format!("step {n}")})).pass(20.0);
+    }
+    assert_eq!(tale.warned(), NONE);
+}
+
+#[test]
+fn a_task_is_given_again_only_while_nothing_has_changed() {
+    for (between, told) in [("nothing", true), ("itself", true), ("parent", false), ("other", false), ("user", false)] {
+        let mut tale = Tale::new();
+        tale.spawns("other", "main", true);
+        for n in 0..4 {
+            let kid = format!("kid{n}");
+            let task = json!({"parent": "main", "task": "review it", "background": true});
+            tale.after(1.0).life(&kid, "subagent_spawn", &task).reads(&kid, &format!("{n}.ts"));
+            if between == "itself" {
+                tale.edits(&kid, &format!("{kid}.ts"));
+            }
+            tale.after(1.0).ends(&kid).after(1.0);
+            match between {
+                "parent" => tale.edits("main", &format!("main{n}.ts")),
+                "other" => tale.edits("other", &format!("other{n}.ts")),
+                "user" => tale.user("once more"),
+                _ => &mut tale,
+            };
+        }
+        let told_of = tale.warned().iter().filter(|warned| warned.starts_with("spawn_depth")).count();
+        assert_eq!(told_of, usize::from(told), "{between}");
+    }
+}
+
+#[test]
 fn parent_and_child_that_wait_for_each_other_are_a_deadlock_and_a_working_child_is_none() {
     let mut tale = Tale::new();
     tale.calls("main", "p", "subagent", &json!({"prompt": "x"})).spawns("kid", "main", false);

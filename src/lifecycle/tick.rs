@@ -41,7 +41,7 @@ impl Family {
             let active = found.iter().any(|(other, silence)| silence.is_none() && self.below(*other, id));
             let waits_for_child = found.iter().any(|(other, _)| self.below(*other, id))
                 && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
-            if active || waits_for_child {
+            if active || waits_for_child || self.awaits_answer(id) {
                 // The silence of a child is told of the child.
                 found.push((id, None));
                 continue;
@@ -172,11 +172,12 @@ impl Family {
         for question in &member.questions {
             match question.to.as_deref() {
                 Some(name) => waits.push(match self.id_of(name) {
+                    Some(on) if self.passed_on(on, question.since) => continue,
                     Some(on) => self.wait_for(on, question.since),
                     None => Wait { on: For::Nobody(name.into()), since: question.since },
                 }),
                 // The user sits before the main session; what a child asks may have nobody before it.
-                None if id != ROOT => {
+                None if id != ROOT && !self.shown(question.since) => {
                     let seen_late = self.config.idle_timeout_sec * 1000.0 - self.at_most(PATIENCE_MS);
                     waits.push(Wait { on: For::Unseen, since: question.since + seen_late.max(0.0) });
                 }
@@ -184,6 +185,26 @@ impl Family {
             }
         }
         waits
+    }
+
+    /// A dialog of the main session that was opened after a question is taken to show it.
+    fn shown(&self, asked_at: f64) -> bool {
+        self.member(ROOT).questions.iter().any(|open| open.to.is_none() && open.since >= asked_at)
+    }
+
+    /// The main agent has heard a question and turned to the user: the answer is a person's matter.
+    fn passed_on(&self, on: Id, asked_at: f64) -> bool {
+        let main = self.member(ROOT);
+        on == ROOT && main.state == State::Idle && main.clock.last_sign > asked_at
+    }
+
+    /// Its question is with somebody who can answer it: it is quiet because it waits. What is wrong with a wait is seen
+    /// by the graph of them.
+    fn awaits_answer(&self, id: Id) -> bool {
+        self.member(id).questions.iter().any(|question| {
+            let on = question.to.as_deref().and_then(|name| self.id_of(name));
+            on.is_some_and(|on| on != id && (self.member(on).running() || self.passed_on(on, question.since)))
+        })
     }
 
     fn wait_for(&self, on: Id, since: f64) -> Wait {
