@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { families } from "../healthy/families/index.ts";
+import { familySicknesses, sicken } from "../healthy/families/sick.ts";
 import { perform } from "../healthy/families/stage.ts";
 import { isAlarm, watch } from "../healthy/families/watch.ts";
 
@@ -23,4 +24,33 @@ test("families are the same at every call, named apart, and have children", () =
     assert.deepEqual(perform(scenario), events);
     assert.ok(events.some((event) => event.agent !== undefined));
   }
+});
+
+for (const sickness of familySicknesses) {
+  const { name, rules, agent, notBefore, within, times, says } = sickness;
+
+  test(`told: ${name}`, () => {
+    const { events, from, over } = sicken(sickness);
+    const alarms = watch(events, 3600).filter(isAlarm);
+    const all = JSON.stringify(alarms, null, 1);
+    const first = alarms.find((told) => told.rule === rules[0]);
+    assert.ok(first, `told at all: ${all}`);
+    assert.equal(first.agent, agent);
+    assert.match(first.reason, says);
+    const after = first.at - from;
+    assert.ok(after >= notBefore - 0.01 && after <= within + 0.01, `${notBefore} to ${within} s after ${from}: ${all}`);
+    assert.deepEqual([...new Set(alarms.map((told) => told.rule))].sort(), [...rules].sort(), "and nothing else");
+    assert.equal(alarms.filter((told) => told.rule === rules[0]).length, times, `at doublings only: ${all}`);
+    if (over !== undefined) {
+      assert.ok(
+        alarms.every((told) => told.at < over),
+        `silent after ${over}: ${all}`,
+      );
+    }
+  });
+}
+
+test("sicknesses are named apart", () => {
+  assert.ok(familySicknesses.length >= 15);
+  assert.equal(new Set(familySicknesses.map((sickness) => sickness.name)).size, familySicknesses.length);
 });

@@ -75,7 +75,7 @@ pub struct Member {
     pub resumed: bool,
     pub answer: u128,
     pub worked: bool,
-    /// Ended, and its package calls that a success.
+    /// Ended, its package calls that a success, and nothing speaks against it.
     pub done: bool,
     /// What is wrong with its latest answer, should that be its last.
     pub barren: Option<&'static str>,

@@ -181,7 +181,7 @@ impl Family {
         member.silent = false;
         member.unresponsive = None;
         member.rests(State::Ended, at);
-        member.done = good;
+        member.done = good && member.barren.is_none();
         member.questions.clear();
         member.stopped_at = None;
     }

@@ -406,6 +406,16 @@ fn a_task_is_given_again_only_while_nothing_has_changed() {
 }
 
 #[test]
+fn a_task_whose_results_were_worthless_may_be_given_again() {
+    let mut tale = Tale::new();
+    for kid in ["a", "b", "c", "d"] {
+        let task = json!({"parent": "main", "task": "find it", "background": true});
+        tale.after(1.0).life(kid, "subagent_spawn", &task).says(kid, "", StopReason::Error).ends(kid);
+    }
+    assert_eq!(tale.warned(), ["empty_result a", "empty_result b", "empty_result c", "empty_result d"]);
+}
+
+#[test]
 fn parent_and_child_that_wait_for_each_other_are_a_deadlock_and_a_working_child_is_none() {
     let mut tale = Tale::new();
     tale.calls("main", "p", "subagent", &json!({"prompt": "x"})).spawns("kid", "main", false);
