@@ -59,7 +59,7 @@ export interface Whom {
 /** What whoever reads it should do, in a few lines. */
 export function suggestion({ kind, suggestedAction }: Intervention, whom: Whom): string[] {
   // What a kind asks for by its nature says more than a warning.
-  const own = OWN[kind]?.(whom);
+  const own = Object.hasOwn(OWN, kind) ? OWN[kind]?.(whom) : undefined;
   if (own !== undefined && suggestedAction === "warn") return own;
   const action = Object.hasOwn(ADVICE, suggestedAction) ? suggestedAction : "warn";
   return [...ADVICE[action](whom), ...(own ?? [])];

@@ -37,6 +37,16 @@ export class InterventionLog {
     }
   }
 
+  /** A limit was changed: what was told of the old one does not hold, and of the new one it is told anew. */
+  forget(kind: InterventionKind): void {
+    for (const [targetId, told] of [...this.#told]) {
+      this.#put(
+        targetId,
+        told.filter((one) => one.kind !== kind),
+      );
+    }
+  }
+
   /** What was told of a target and is not over, the newest last. */
   of(targetId: string): readonly ToldIntervention[] {
     return this.#told.get(targetId) ?? [];

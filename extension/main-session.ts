@@ -34,6 +34,8 @@ export function mainSession(
   );
 
   const log = new InterventionLog();
+  /** For which the log holds. */
+  let costLimit = session.config.costLimitUsd;
 
   function show(notice: Notice, note?: string, wake = true): void {
     const { rescueMessage } = session.config;
@@ -122,7 +124,11 @@ export function mainSession(
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
-    interventions: (targetId) => log.of(targetId),
+    interventions(targetId) {
+      if (costLimit !== session.config.costLimitUsd) log.forget("excessive_cost");
+      costLimit = session.config.costLimitUsd;
+      return log.of(targetId);
+    },
   };
 }
 

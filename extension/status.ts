@@ -47,7 +47,9 @@ export function chipText(runtime: Runtime, session: WatchedSession): string | un
     // One word for each: what it is stuck in says the most.
     const word = target.likelyStuck
       ? "stuck"
-      : holding(runtime.main(), target).flatMap(({ kind }) => CHIP[kind] ?? [])[0];
+      : holding(runtime.main(), target).flatMap(
+          ({ kind }) => (Object.hasOwn(CHIP, kind) ? CHIP[kind] : undefined) ?? [],
+        )[0];
     if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const spent = costLimitUsd > 0 ? store.treeUsage(session.rootId).usd / costLimitUsd : 0;

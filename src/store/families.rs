@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::detect::intervention::Kind;
 use crate::detect::{Evidence, Finding};
 use crate::lifecycle::{Family, Id, Kin};
 use crate::policy::{Config, should_alert};
@@ -21,7 +22,7 @@ struct Entry {
     family: Family,
     targets: u32,
     due: Vec<Finding>,
-    /// When what was last told, by rule and agent.
+    /// When what was last told, by incident, severity and agent.
     last: HashMap<String, f64>,
     /// Incidents that were told and are not over.
     told: Vec<String>,
@@ -136,7 +137,9 @@ impl Families {
         let position = entry.due.iter().position(|finding| {
             let key = key(finding);
             let last = entry.last.get(&key).map(|at| (key.as_str(), *at));
-            finding.over || should_alert(last, true, &key, now, cooldown_sec)
+            // Each level of a cost limit comes once: there is nothing to hold back.
+            let level = finding.rule == Kind::ExcessiveCost.rule();
+            finding.over || level || should_alert(last, true, &key, now, cooldown_sec)
         })?;
         let finding = entry.due.remove(position);
         if finding.over {

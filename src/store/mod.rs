@@ -503,6 +503,49 @@ mod tests {
     }
 
     #[test]
+    fn every_level_of_a_cost_limit_is_told_once_whatever_the_cooldown() {
+        for cooldown_sec in [60.0, 0.0, -1.0] {
+            let mut store = Store::default();
+            let config = Arc::new(Config { cost_limit_usd: 1.0, cooldown_sec, ..Config::default() });
+            let main = store.open("main", 0.0, Info::default(), config);
+            let mut told = Vec::new();
+            for step in 1..=18 {
+                let at = f64::from(step);
+                store.spend(main, at, Usage { cost_usd: 0.125, ..Usage::default() });
+                while let Some((_, notice)) = store.take_tree_notice("main", at) {
+                    told.push((step, notice.severity));
+                }
+            }
+            let (remark, over) = (crate::detect::Severity::Info, crate::detect::Severity::Warning);
+            assert_eq!(told, [(4, remark), (7, remark), (8, over), (16, over)], "cooldown {cooldown_sec}");
+        }
+    }
+
+    #[test]
+    fn what_has_become_graver_since_it_was_told_does_not_wait_for_the_cooldown() {
+        let mut store = Store::default();
+        let config =
+            Config { cooldown_sec: -1.0, stale_after_sec: 10.0, auto_kill_after_sec: 20.0, ..Config::default() };
+        store.open("main", 0.0, Info::default(), Arc::new(config.clone()));
+        let kin = Info { root_id: Some("main".into()), status: Some("running".into()), ..Info::default() };
+        let child = store.open("child", 0.0, kin, Arc::new(config));
+        let args = r#"{"command":"make"}"#;
+        store.observe(child, 0.0, &EventKind::ToolCall { turn: 1, call_id: "c", tool: "bash", args });
+        let mut told = Vec::new();
+        let mut tell = |store: &mut Store, at: f64| {
+            store.tick_tree("main", at);
+            while let Some((_, notice)) = store.take_tree_notice("main", at) {
+                told.push((at, notice.severity));
+            }
+        };
+        tell(&mut store, 11_000.0);
+        store.families.at(store.get(child).unwrap().seat.unwrap()).unwrap().set_stuck(1, true);
+        tell(&mut store, 21_000.0);
+        let (remark, graver) = (crate::detect::Severity::Info, crate::detect::Severity::Warning);
+        assert_eq!(told, [(11_000.0, remark), (21_000.0, graver)]);
+    }
+
+    #[test]
     fn a_loop_is_told_once_and_again_only_after_the_cooldown() {
         let mut store = Store::default();
         let handle = store.open("s", 0.0, Info::default(), config());

@@ -254,6 +254,28 @@ test("what was told is remembered by kind until it is over, and a silence until 
   assert.deepEqual(log.of("child-1"), [], "the record is bounded");
 });
 
+test("a kind that no copy of the package knows is named, also where it is called as what every object has", () => {
+  for (const kind of ["constructor", "__proto__", "to_string", "has_own_property"] as unknown as InterventionKind[]) {
+    for (const suggestedAction of ["warn", "kill"] as const) {
+      const text = alertText(notice(kind, { does: { suggestedAction } }), { rescueMessage: "R" });
+      assert.match(text, new RegExp(`Status: in need of a hand \\(${kind}\\)`));
+    }
+  }
+});
+
+test("what was told of a limit does not outlast the limit, and no remark takes it back", async (t) => {
+  const played = play(t, { config: { costLimitUsd: 1 } });
+  const id = child(played);
+  const kinds = () => (played.main.interventions?.(id) ?? []).map(({ kind }) => kind);
+  for (const kind of ["excessive_cost", "file_conflict"] as const) played.main.deliver(notice(kind, { targetId: id }));
+  await settled();
+  played.main.deliver(notice("excessive_cost", { targetId: id, severity: "info" }));
+  await settled();
+  assert.deepEqual(kinds(), ["excessive_cost", "file_conflict"]);
+  played.session.config = { ...played.session.config, costLimitUsd: 5 };
+  assert.deepEqual(kinds(), ["file_conflict"]);
+});
+
 test("the chip counts who is silent and who is in a conflict, and shows the cost near its limit", async (t) => {
   const played = play(t, { config: { costLimitUsd: 1 } });
   const chip = () => chipText(played.runtime, played.session);
