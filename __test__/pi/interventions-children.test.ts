@@ -98,17 +98,21 @@ test("an agent that is given the very task of the one above it is told of", asyn
 });
 
 for (const [what, reply, reason] of [
-  ["whose provider failed", { error: { status: 400, message: "no such model" } }, "its last request had failed"],
-  ["whose last answer is empty", { text: "" }, "its last answer was empty"],
+  [
+    "whose provider failed",
+    { error: { status: 400, message: "no such model" } },
+    "it is said to be completed, and its last request had failed: its result is worth nothing",
+  ],
+  ["whose last answer is empty", { text: "" }, "the run ended with an empty answer"],
 ] as const) {
-  test(`a child that is "completed" and ${what} is told of as worth nothing`, async (t) => {
+  test(`a child that is "completed" and ${what} is told of once`, async (t) => {
     const family = await Family.open(t, {
       children: { a: ({ turn }) => (turn === 0 ? bash("echo a") : reply) },
     });
-    await family.spawn("a");
-    const notice = await family.notified("its result is worth nothing");
-    assert.ok(notice.includes(`job of a: it is said to be completed, and ${reason}`), notice);
+    await family.ended(await family.spawn("a"));
+    assert.equal(await family.notified("job of a"), `Watchdog: job of a: ${reason}`);
     assert.equal((await family.targets()).get("job of a").status, "completed");
+    assert.equal(told(family.pi).match(/Watchdog: job of a/g)?.length, 1);
     await family.pi.close();
   });
 }

@@ -271,10 +271,7 @@ impl Family {
         member.barren = match stop {
             StopReason::Error => Some("its last request had failed"),
             StopReason::Aborted if text.is_empty() => Some("its last answer was cut off before it began"),
-            // Who says by a tool that it is done has given its result there.
-            StopReason::Stop | StopReason::Length if text.is_empty() && member.farewells == 0 => {
-                Some("its last answer was empty")
-            }
+            // An empty answer is told of as its run ends, whatever its package says.
             _ => None,
         };
         if !matches!(stop, StopReason::Stop | StopReason::Length | StopReason::Aborted) {

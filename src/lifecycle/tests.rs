@@ -554,6 +554,44 @@ fn a_child_that_is_said_to_be_done_after_a_failed_request_has_a_worthless_result
 }
 
 #[test]
+fn a_request_that_is_sent_again_after_a_pause_is_no_silence_of_a_child() {
+    let config = Config { idle_timeout_sec: 10.0, ..Config::default() };
+    let fails = |message: &str| {
+        let mut tale = Tale::with(&config);
+        tale.spawns("kid", "main", true).says("main", "started", StopReason::Stop).says("kid", "", StopReason::Error);
+        tale.life("kid", "provider_limit", &json!({"errorMessage": message})).life("kid", "agent_end", &json!({}));
+        tale
+    };
+    let mut tale = fails("overloaded");
+    assert_eq!(tale.pass(65.0).warned(), NONE, "Pi may wait for a minute");
+    assert_eq!(tale.pass(10.0).warned(), ["unresponsive kid", "timeout kid"]);
+    let mut tale = fails("limit reached, try again in 20 minutes");
+    assert_eq!(tale.pass(1205.0).warned(), NONE);
+    assert_eq!(tale.pass(10.0).warned(), ["unresponsive kid", "timeout kid"]);
+    let mut tale = fails("limit reached, try again in 20 minutes");
+    tale.event("kid", &EventKind::User { text: "try now", synthetic: false });
+    assert_eq!(tale.pass(15.0).warned(), ["unresponsive kid", "timeout kid"], "a person asked anew");
+}
+
+#[test]
+fn the_end_of_an_agent_says_enough_of_the_end_of_its_silence() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).says("main", "started", StopReason::Stop).pass(200.0);
+    assert_eq!(tale.warned(), ["unresponsive kid", "timeout kid"]);
+    tale.ends("kid");
+    assert_eq!(tale.told(), []);
+}
+
+#[test]
+fn waits_count_sooner_where_silence_does() {
+    let config = Config { idle_timeout_sec: 5.0, ..Config::default() };
+    let mut tale = Tale::with(&config);
+    tale.spawns("a", "main", true).ends("a");
+    tale.calls("main", "w", "get_subagent_result", &json!({"agent_id": "a"})).pass(10.0);
+    assert!(tale.warned().contains(&"deadlock main".to_owned()));
+}
+
+#[test]
 fn names_that_refer_to_each_other_in_circles_are_survived() {
     let mut tale = Tale::new();
     tale.spawns("a", "b", true).spawns("b", "a", true).spawns("a", "a", true).spawns("main", "a", true);

@@ -681,6 +681,26 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_is_told_right_after_the_remark_on_the_way_to_it_also_when_it_is_met_after_an_end() {
+        let mut store = Store::default();
+        let usd = |cost_usd| Usage { cost_usd, ..Usage::default() };
+        let root = store.open("root", 0.0, Info::default(), config());
+        let info = Info { root_id: Some("root".into()), parent_id: Some("root".into()), ..Info::default() };
+        let kid = store.open("kid", 0.0, info, config());
+        let limit = config().cost_limit_usd;
+        assert_eq!(store.spend(root, 1000.0, usd(0.6 * limit)) & TREE, TREE);
+        let (_, remark) = store.take_tree_notice("root", 1000.0).unwrap();
+        assert_eq!((remark.severity, remark.ordinal), (crate::detect::Severity::Info, 1));
+        store.end(kid, 1500.0, "completed");
+        assert_eq!(store.spend(kid, 2000.0, usd(0.5 * limit)) & TREE, TREE);
+        let (_, told) = store.take_tree_notice("root", 2000.0).unwrap();
+        assert_eq!((told.severity, told.ordinal), (crate::detect::Severity::Warning, 1));
+        store.spend(root, 3000.0, usd(limit));
+        assert!(store.take_tree_notice("root", 3000.0).is_none(), "twice the limit may wait for the cooldown");
+        assert_eq!(store.take_tree_notice("root", 70_000.0).unwrap().1.ordinal, 2);
+    }
+
+    #[test]
     fn a_discarded_target_leaves_nothing_behind_and_its_handle_meets_nothing() {
         let mut store = Store::default();
         let handle = store.open("double", 0.0, Info::default(), config());
