@@ -15,6 +15,8 @@ export class RunObserver {
   readonly #sink: Sink;
   #failure: string | undefined;
   #attempt = 0;
+  /** The latest message was cut off by the user; older versions of Pi say it nowhere else. */
+  #aborted = false;
 
   constructor(sink: Sink) {
     this.#sink = sink;
@@ -31,6 +33,7 @@ export class RunObserver {
 
   message({ message }: MessageEndEvent): void {
     if (message.role !== "assistant") return;
+    this.#aborted = message.stopReason === "aborted";
     this.#failure =
       message.stopReason === "error" ? (message.errorMessage ?? "unknown error").slice(0, 1000) : undefined;
     if (this.#failure === undefined) this.#retried(true);
@@ -44,7 +47,7 @@ export class RunObserver {
   settled(event: AgentSettledEvent): void {
     this.#retried(false);
     this.#failure = undefined;
-    if (event.aborted) lifecycle(this.#sink, "user_abort");
+    if (event.aborted ?? this.#aborted) lifecycle(this.#sink, "user_abort");
     lifecycle(this.#sink, "agent_settled");
   }
 

@@ -25,6 +25,8 @@ interface OpenCall {
   /** As the store takes it: JSON text of path → hash. */
   files: string;
   refused: boolean;
+  /** It has a result of its own. Before 1.1 Pi does not say how long a call ran, and this alone tells that it did. */
+  ran: boolean;
   /** When its output was last told of. */
   updatedAt: number;
 }
@@ -51,7 +53,7 @@ export class ToolObserver {
   start(event: ToolExecutionStartEvent): void {
     const turn = this.#open.get(event.parentToolCallId ?? "")?.turn ?? this.#turns.current;
     const args = argumentsText(event.args);
-    this.#open.set(event.toolCallId, { turn, args, files: "", refused: false, updatedAt: 0 });
+    this.#open.set(event.toolCallId, { turn, args, files: "", refused: false, ran: false, updatedAt: 0 });
     const { store, handle } = this.#sink;
     this.#sink.signal(store.observeToolCall(handle, now(), turn, event.toolCallId, event.toolName, args));
   }
@@ -68,6 +70,7 @@ export class ToolObserver {
   /** Looks at the file of a successful edit before the result is observed. */
   async result(event: ToolResultEvent, cwd: string): Promise<void> {
     const call = this.#open.get(event.toolCallId);
+    if (call !== undefined) call.ran = true;
     const edits = isEditTool(event.toolName);
     if (call === undefined || event.isError || !(edits || isReadTool(event.toolName))) return;
     const path = pathArgument(event.input);
@@ -101,7 +104,7 @@ export class ToolObserver {
       output,
       event.isError,
       call?.files ?? "",
-      call?.refused ? OWN_GUARD : blockedBy(event, output),
+      call?.refused ? OWN_GUARD : call?.ran ? "" : blockedBy(event, output),
     );
     this.#sink.signal(bits);
   }
