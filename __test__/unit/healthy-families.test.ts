@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { families } from "../healthy/families/index.ts";
+import { noticesOf } from "../healthy/families/notices.ts";
 import { familySicknesses, sicken } from "../healthy/families/sick.ts";
 import { perform } from "../healthy/families/stage.ts";
 import { isAlarm, watch } from "../healthy/families/watch.ts";
@@ -47,6 +48,30 @@ for (const sickness of familySicknesses) {
         `silent after ${over}: ${all}`,
       );
     }
+  });
+}
+
+// A silence that was told ends with a word, where its agent goes on: one that has ended needs none.
+const endings = familySicknesses.filter(
+  ({ rules, agent }) => rules.includes("intervention:timeout") && agent !== "review",
+);
+
+for (const [n, sickness] of endings.entries()) {
+  test(`ends with a word: ${sickness.name}`, () => {
+    const { events, over } = sicken(sickness);
+    assert.ok(over !== undefined);
+    const timeouts = noticesOf(`sick-family-${n}`, events).filter(
+      ({ agent, notice }) => agent === sickness.agent && (notice.severity !== "info" || notice.kind === "over"),
+    );
+    assert.ok(timeouts.length >= 2);
+    const ends = timeouts.filter(({ notice }) => notice.kind === "over");
+    assert.equal(
+      ends.length,
+      1,
+      JSON.stringify(timeouts.map(({ notice, at }) => [at, notice.kind, notice.intervention])),
+    );
+    assert.equal(timeouts.at(-1), ends[0], "and it is the last word");
+    assert.ok(ends[0]!.at >= over && ends[0]!.at <= over + 15);
   });
 }
 

@@ -48,6 +48,15 @@ impl Conflicts {
         }
     }
 
+    /// It has seen every change there is below a folder.
+    pub fn read_all(&mut self, by: Id, below: &str) {
+        for file in self.files.values_mut() {
+            if !file.seen_by.contains(&by) && super::path::inside(&file.path, below) {
+                file.seen_by.push(by);
+            }
+        }
+    }
+
     /// A shell line that names a file has most likely shown it.
     pub fn read_by_line(&mut self, by: Id, line: &str) {
         for file in self.files.values_mut() {

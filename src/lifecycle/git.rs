@@ -10,6 +10,8 @@ pub struct Effect {
     pub sweeps: Vec<String>,
     /// Undoes these files, and what lies in these folders.
     pub undoes: Vec<String>,
+    /// Shows what has been changed everywhere, line by line.
+    pub shows_all: bool,
     pub commits: bool,
     /// Everything there is, not only what was added.
     pub commits_all: bool,
@@ -83,6 +85,13 @@ impl Effect {
                 self.undo(place, if places.is_empty() { &["."] } else { &places });
             }
             "stash" => self.stash(place, words),
+            // A summary, or what is named, shows no more than that.
+            "diff" => {
+                let (places, paths) = arguments(words, &[]);
+                let short = ["--stat", "--name", "--short", "--num", "--cached", "--staged", "--quiet", "--summary"];
+                let whole = !words.iter().any(|word| short.iter().any(|start| word.starts_with(start)));
+                self.shows_all |= whole && places.iter().all(|place| *place == "HEAD") && paths.is_none();
+            }
             "commit" => {
                 self.commits = true;
                 self.commits_all |= flag("--all", 'a');
@@ -229,6 +238,22 @@ mod tests {
             let effect = Effect::of(line);
             assert!(effect.sweeps.is_empty(), "{line}");
             assert_eq!(effect.undoes, undoes, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_whole_diff_shows_all() {
+        for (line, shows) in [
+            ("git diff", true),
+            ("git --no-pager diff HEAD | head -200", true),
+            ("git diff --stat", false),
+            ("git diff --name-only HEAD", false),
+            ("git diff -- src/a.ts", false),
+            ("git diff src", false),
+            ("git diff --cached", false),
+            ("echo git diff", false),
+        ] {
+            assert_eq!(Effect::of(line).shows_all, shows, "{line}");
         }
     }
 

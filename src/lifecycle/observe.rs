@@ -372,6 +372,10 @@ impl Family {
                     self.conflicts.read_by_line(id, &action.key);
                 }
                 let effect = if is_error { Effect::default() } else { Effect::of(&action.key) };
+                if effect.shows_all && self.members.len() > 1 {
+                    let tree = self.tree_of(id, "");
+                    self.conflicts.read_all(id, &tree);
+                }
                 if effect.commits {
                     self.conflicts.saved(id, effect.commits_all);
                 }

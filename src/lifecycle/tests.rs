@@ -284,6 +284,7 @@ fn worktrees_readers_and_finished_agents_are_no_conflict() {
     tale.spawns("a", "main", true).spawns("b", "main", true);
     tale.edits("a", "x.ts").reads("b", "x.ts").edits("b", "x.ts");
     tale.edits("a", "y.ts").does("b", "bash", &json!({"command": "cat y.ts"})).edits("b", "y.ts");
+    tale.edits("a", "w.ts").does("b", "bash", &json!({"command": "git diff"})).edits("b", "w.ts");
     assert_eq!(tale.warned(), NONE, "it read what the other had made of it");
     tale.edits("a", "z.ts").ends("a").edits("b", "z.ts");
     assert_eq!(tale.warned(), NONE, "who has ended is no party");

@@ -23,6 +23,32 @@ export const together: readonly FamilyScenario[] = [
     },
   },
   {
+    name: "two children that look at the whole diff before they change what both work on",
+    why: "the diff has shown each of them what the other did",
+    build(main) {
+      main.life("session_start", { cwd: "/repo", worktree: "/repo" }).user("Add the setting, on both sides.");
+      const [client, server] = [
+        main.background("client", { cwd: "/repo" }),
+        main.background("server", { cwd: "/repo" }),
+      ];
+      for (let lap = 0; lap < 4; lap++) {
+        client
+          .until(server)
+          .bash("git diff", { output: `diff of lap ${lap}` })
+          .edit("src/settings.ts")
+          .work(2);
+        server
+          .until(client)
+          .bash("git diff HEAD | cat", { output: `more of lap ${lap}` })
+          .edit("src/settings.ts")
+          .work(2);
+      }
+      client.end();
+      server.end();
+      main.look(2).hears(client, server).say("Both have it.");
+    },
+  },
+  {
     name: "the same file names in three worktrees",
     why: "the paths are other files",
     build(main) {
