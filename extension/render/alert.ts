@@ -4,6 +4,7 @@
 import type { MessageRenderOptions, Theme } from "@earendil-works/pi-coding-agent";
 import { Box, type Component, truncateToWidth } from "@earendil-works/pi-tui";
 import { oneLine } from "../sanitize.ts";
+import { expandHint } from "./hint.ts";
 import { type Line, layOut, type Page, paint, type Tone } from "./page.ts";
 
 /** Fields of the alert text (alert-text.ts); their order is fixed. */
@@ -81,7 +82,7 @@ class Card implements Component {
       invalidate() {},
       render(width) {
         if (expanded) return [truncateToWidth(head, width, "…"), ...layOut(full, theme, width)];
-        const hint = paint(theme, `(${options.keyHint("app.tools.expand", "to expand")})`, "dim");
+        const hint = paint(theme, `(${expandHint(options)})`, "dim");
         const below = summary.text === "" ? hint : `${paint(theme, summary.text, summary.tone)} ${hint}`;
         // The hint may fall off the edge, the summary is what matters.
         return [truncateToWidth(head, width, "…"), truncateToWidth(below, width, "…")];

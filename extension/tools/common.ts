@@ -11,6 +11,8 @@ import type {
 import { Text, TruncatedText } from "@earendil-works/pi-tui";
 import { type TSchema, Type } from "typebox";
 import type { TargetSummary, WatchdogStore } from "../../index.js";
+import { piIsBefore, RESULTS_CAN_FAIL } from "../pi-version.ts";
+import { expandHint } from "../render/hint.ts";
 import type { MainSession, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 
@@ -109,6 +111,7 @@ export function toPiTool(tool: WatchdogTool, scope: () => ToolScope): ToolDefini
       _ctx: ExtensionToolContext,
     ): Promise<AgentToolResult<undefined>> {
       const reply = await tool.run((params ?? {}) as Record<string, unknown>, scope());
+      if (reply.failed && piIsBefore(RESULTS_CAN_FAIL)) throw new Error(reply.text);
       return {
         content: [{ type: "text", text: reply.text }],
         details: undefined,
@@ -144,7 +147,6 @@ function drawResult(
   const [first = "", ...rest] = text.split("\n");
   const head = theme.fg(context.isError ? "error" : "toolOutput", first);
   if (rest.length === 0) return new Text(head, 0, 0);
-  if (!expanded)
-    return new Text(`${head} ${theme.fg("dim", `(${context.keyHint("app.tools.expand", "to expand")})`)}`, 0, 0);
+  if (!expanded) return new Text(`${head} ${theme.fg("dim", `(${expandHint(context)})`)}`, 0, 0);
   return new Text([head, ...rest.map((line) => theme.fg("toolOutput", line))].join("\n"), 0, 0);
 }

@@ -3,6 +3,7 @@
 
 import { dirname, join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { isBefore } from "../../pi-version.ts";
 import { Snapshot } from "./files.ts";
 import { BACKGROUND_ON_PI_1, fields, PACKAGE, text } from "./wire.ts";
 
@@ -28,16 +29,9 @@ export function installedVersion(pi: ExtensionAPI): string | undefined {
 
 /** Why background runs cannot start here, or undefined. */
 export function backgroundObstacle(version: string, piVersion: string): string | undefined {
-  if (before(piVersion, "1.0") || !before(version, BACKGROUND_ON_PI_1)) return undefined;
+  if (isBefore(piVersion, "1.0") || !isBefore(version, BACKGROUND_ON_PI_1)) return undefined;
   return (
     `background runs of ${PACKAGE} ${version} cannot start on Pi ${piVersion}: ` +
     `Pi 1.0 and later need ${PACKAGE} ${BACKGROUND_ON_PI_1} or later; its foreground runs are watched`
   );
-}
-
-/** By major and minor number. */
-function before(version: string, other: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10) || 0);
-  const [otherMajor = 0, otherMinor = 0] = other.split(".").map(Number);
-  return major !== otherMajor ? major < otherMajor : minor < otherMinor;
 }
