@@ -33,7 +33,9 @@ export class RunObserver {
 
   message({ message }: MessageEndEvent): void {
     if (message.role !== "assistant") return;
-    this.#aborted = message.stopReason === "aborted";
+    const { stopReason, errorMessage = "" } = message;
+    // One that was stopped in a tool call ends there with an error.
+    this.#aborted = stopReason === "aborted" || (stopReason === "error" && /\babort/i.test(errorMessage));
     this.#failure =
       message.stopReason === "error" ? (message.errorMessage ?? "unknown error").slice(0, 1000) : undefined;
     if (this.#failure === undefined) this.#retried(true);
