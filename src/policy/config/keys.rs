@@ -180,7 +180,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "idleTimeoutSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        description: "Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, and no working sub-agent). Twice as long at thinking level medium, five times at high, ten times at xhigh. 0: off.",
+        description: "Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, no question to an agent that can answer it, and no working sub-agent). Twice as long at thinking level medium, five times at high, ten times at xhigh. 0: off.",
         power: none,
     },
     Key {
@@ -216,7 +216,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "fileConflicts",
         shape: Shape::Bool,
-        description: "Whether two running agents that change the same file are told of, and commands that would undo another agent's unsaved work.",
+        description: "Whether two running agents that change the same file are told of, and git commands that would undo another agent's unsaved work in the tree, folders or files that they concern.",
         power: none,
     },
     Key {
