@@ -103,7 +103,13 @@ export function createLifecycle(
     // What is not observed is not seen to end either.
     if (!enabled) working = false;
     ticker.set(working ? tickEvery(idleNoProgressSec) : 0);
-    if (off && enabled) showOff(session.ctx, undefined);
+    if (off && enabled) {
+      showOff(session.ctx, undefined);
+      if (watch?.session === session && !session.ctx.isIdle()) {
+        watch.tools.settled();
+        watch.run.missed();
+      }
+    }
     chip.update();
     off = !enabled;
     if (off) showOff(session.ctx, "watchdog: off");
@@ -170,6 +176,11 @@ export function createLifecycle(
         session.status(now ? "running" : "idle");
         history.check(session);
         ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
+      },
+      asks() {
+        if (working) return;
+        this.working(true);
+        this.run.begin();
       },
     };
     if (!session.isMain && link !== undefined) {

@@ -18,6 +18,8 @@ export interface Watch {
   stopped(): void;
   /** The agent has begun to work, or stopped for good until the next prompt. */
   working(working: boolean): void;
+  /** It asks the model: it works, also where its beginning was not seen. */
+  asks(): void;
 }
 
 export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null }): void {
@@ -85,6 +87,10 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
       working(true);
       run.begin();
     }),
+  );
+  pi.on(
+    "turn_start",
+    watched("turn_start", (watch) => watch.asks()),
   );
   pi.on(
     "agent_end",

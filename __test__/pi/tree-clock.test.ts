@@ -26,3 +26,26 @@ test("a tool that runs longer than it said is told of while it runs", async (t) 
   await pi.waitFor(() => /a call of bash has run for \d+ s/.test(told(pi)), "that the call is long");
   await pi.close();
 });
+
+test("who is watched again in the middle of a run has clocks again, and no call open that ended unseen", async (t) => {
+  const { promise: seen, resolve: goOn } = Promise.withResolvers<void>();
+  const lab = await Lab.open(t, {
+    config: { idleTimeoutSec: 1 },
+    script: async (request) => {
+      if (request.turn === 0) return bash("until [ -e go ]; do sleep 0.05; done");
+      if (request.turn > 1) return { text: "", hang: true };
+      await seen;
+      return bash("echo on");
+    },
+  });
+  const pi = await lab.rpc();
+  pi.send({ type: "prompt", message: "go" });
+  await pi.waitFor(({ type }) => type === "tool_execution_start", "the first call");
+  await pi.send({ type: "prompt", message: "/watchdog set enabled false" });
+  lab.home.writeFile("go", "");
+  await lab.server.request(({ turn }) => turn === 1, "the second turn");
+  await pi.send({ type: "prompt", message: "/watchdog set enabled true" });
+  goOn();
+  await pi.waitFor(() => /no sign of it for \d+ s, and nothing is open/.test(told(pi)), "that the model is silent");
+  await pi.close();
+});

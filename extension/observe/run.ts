@@ -53,6 +53,12 @@ export class RunObserver {
     lifecycle(this.#sink, "agent_settled");
   }
 
+  /** Nobody saw how what was begun has gone on: nothing of it is taken to be open. */
+  missed(): void {
+    this.#failure = undefined;
+    lifecycle(this.#sink, "agent_settled");
+  }
+
   compacting(event: SessionBeforeCompactEvent): void {
     const { reason, preparation } = event;
     lifecycle(this.#sink, "compaction_start", { reason, tokensBefore: preparation.tokensBefore });
