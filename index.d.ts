@@ -3,7 +3,8 @@
  *
  * Units: times in {@link WatchdogEvent} and in every `now`/`at` argument are milliseconds since the epoch; times in
  * trace events are seconds since the start of the trace (the trace format, `docs/trace.md`).
- * Functions throw `TypeError` when called with the wrong types; bad configuration never throws, it warns.
+ * Functions throw `TypeError` when called with the wrong types, methods of {@link store} and {@link history} an `Error`;
+ * bad configuration never throws, it warns.
  */
 
 // ---------------------------------------------------------------------------------------------------------------
