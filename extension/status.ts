@@ -1,5 +1,5 @@
-// The footer chip: says that something is stuck, silent, in another's way, near its cost limit, paused or off, and is gone when there is nothing to say. Main sessions
-// only; a child has no footer and passes the word on.
+// The footer chip: says that something is stuck, silent, in another's way, near its cost limit, paused or off, and is
+// gone when there is nothing to say. Main sessions only; a child has no footer and passes the word on.
 
 import type { InterventionKind } from "../index.js";
 import { hasEnded } from "./format.ts";

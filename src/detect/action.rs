@@ -13,6 +13,9 @@ use super::lines::Asked;
 use super::role::Social;
 use crate::text::{fast, normalize_command};
 
+/// Rows of a shell line are kept up to so many bytes.
+const ROWS_BYTES: usize = 4096;
+
 /// Argument names that explain a call to people or bound its run time, and do not change what is asked.
 const COSMETIC: [&str; 9] = [
     "description",
@@ -76,6 +79,8 @@ pub struct Action {
     pub asked: Option<Asked>,
     /// The program of a shell line, else the tool: what a failure is a failure of.
     pub subject: u128,
+    /// A shell line of several rows that may be git's, as it was given: in the key all white space is one.
+    rows: Option<Arc<str>>,
     /// What the call is between agents, and how long it says that it may take.
     pub social: Social,
 }
@@ -126,9 +131,19 @@ impl Action {
                 _ => None,
             },
             subject: understood.as_ref().map_or_else(|| fast(tool.as_bytes()), |line| line.subject),
+            rows: line
+                .filter(|line| line.len() <= ROWS_BYTES && line.contains('\n') && line.contains("git"))
+                .map(Arc::from),
             social: Social::of(tool, &value, understood.is_some()),
             path,
         }
+    }
+}
+
+impl Action {
+    /// The shell line with its rows, where they may matter; else the key.
+    pub fn line(&self) -> &str {
+        self.rows.as_deref().unwrap_or(&self.key)
     }
 }
 

@@ -324,7 +324,7 @@ impl Family {
             }
         }
         if action.class == ToolClass::Shell {
-            self.sweep(id, at, &action.key);
+            self.sweep(id, at, action.line());
         }
     }
 
@@ -371,7 +371,7 @@ impl Family {
                 if self.members.len() > 1 {
                     self.conflicts.read_by_line(id, &action.key);
                 }
-                let effect = if is_error { Effect::default() } else { Effect::of(&action.key) };
+                let effect = if is_error { Effect::default() } else { Effect::of(action.line()) };
                 if effect.shows_all && self.members.len() > 1 {
                     let tree = self.tree_of(id, "");
                     self.conflicts.read_all(id, &tree);

@@ -417,6 +417,17 @@ fn a_task_whose_results_were_worthless_may_be_given_again() {
 }
 
 #[test]
+fn a_sweep_in_a_script_of_several_rows_is_one_too() {
+    let mut tale = Tale::new();
+    tale.spawns("a", "main", true).spawns("b", "main", true).edits("a", "a.ts").edits("b", "b.ts");
+    tale.calls("b", "s", "bash", &json!({"command": "set -e\ngit stash\nnpm test"}));
+    assert_eq!(tale.warned(), ["file_conflict b"]);
+    tale.does("a", "bash", &json!({"command": "git add a.ts\ngit commit -m a"}));
+    tale.calls("b", "s", "bash", &json!({"command": "npm test\ngit reset --hard"}));
+    assert_eq!(tale.warned(), NONE, "it was committed");
+}
+
+#[test]
 fn parent_and_child_that_wait_for_each_other_are_a_deadlock_and_a_working_child_is_none() {
     let mut tale = Tale::new();
     tale.calls("main", "p", "subagent", &json!({"prompt": "x"})).spawns("kid", "main", false);

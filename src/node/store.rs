@@ -162,7 +162,7 @@ pub fn refusal(handle: u32, tool: Text, args: Text) -> Result<Option<Refusal>> {
             }
             let action = Action::new(tool, args);
             if action.class == ToolClass::Shell
-                && let Some(why) = store.destroys(handle, &action.key)
+                && let Some(why) = store.destroys(handle, action.line())
             {
                 return Some(Refusal {
                     reason: format!(
