@@ -412,13 +412,15 @@ export class LinkClient {
 
   #later(): void {
     if (this.#over) return;
-    if (Date.now() - this.#aloneSince > this.#patience) {
+    const left = this.#patience - (Date.now() - this.#aloneSince);
+    if (left < 0) {
       this.#giveUp();
       return;
     }
     clearTimeout(this.#retryTimer);
-    // Spread, or sixty children would come back in the same instant.
-    this.#retryTimer = setTimeout(() => this.#connect(), this.#retry * (0.5 + Math.random())).unref();
+    // Spread, or sixty children would come back in the same instant; and not later than it is given up.
+    const wait = Math.min(this.#retry * (0.5 + Math.random()), left + 1);
+    this.#retryTimer = setTimeout(() => this.#connect(), wait).unref();
     this.#retry = Math.min(MAX_RETRY_MS, this.#retry * 2);
   }
 

@@ -16,6 +16,13 @@ pub struct Seat {
     pub member: Id,
 }
 
+impl Seat {
+    /// In the same family.
+    pub fn is_beside(self, other: Self) -> bool {
+        self.family == other.family
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     root: Box<str>,

@@ -152,6 +152,12 @@ impl Store {
         let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
         target.seat = Some(seat);
         if let Some(before) = before {
+            // What it used so far goes with it.
+            if !before.is_beside(seat)
+                && let Some(family) = self.families.at(seat)
+            {
+                family.spend(seat.member, target.usage(), at);
+            }
             self.families.vacate(before);
         }
     }
@@ -697,6 +703,19 @@ mod tests {
         assert_eq!((told.severity, told.ordinal), (crate::detect::Severity::Warning, 1));
         store.spend(root, 3000.0, usd(limit));
         assert_eq!(store.take_tree_notice("root", 3000.0).unwrap().1.ordinal, 2);
+    }
+
+    #[test]
+    fn what_a_session_used_goes_with_it_into_another_tree() {
+        let mut store = Store::default();
+        store.open("root", 0.0, Info::default(), config());
+        let child = store.open("child", 0.0, Info::default(), config());
+        store.spend(child, 1.0, Usage { cost_usd: 0.2, ..Usage::default() });
+        let below = |root: &str| Info { root_id: Some(root.into()), parent_id: Some(root.into()), ..Info::default() };
+        store.update(child, below("root"));
+        assert!((store.tree_usage("root").cost_usd - 0.2).abs() < 1e-9, "it turned out to be a child");
+        store.update(child, below("child"));
+        assert!((store.tree_usage("child").cost_usd - 0.2).abs() < 1e-9, "it lost its main session");
     }
 
     #[test]

@@ -213,7 +213,8 @@ impl Target {
 
     /// The one place that every imported event passes, in order and once. Lifecycle events are not kept by the ring.
     fn take_in(&mut self, now: f64, item: &Item) -> bool {
-        let at = time(item.at, now);
+        // Before it was announced nothing of it is known here; an older time would be its own tale of how long it works.
+        let at = time(item.at, now).max(self.started_at);
         if self.ended_at.is_some() {
             return false;
         }
