@@ -2,23 +2,13 @@
 // is checked here and nowhere else. Knows no bus and no store.
 
 import type { SubagentRecord } from "./backend.ts";
-import { number, text } from "./foreign.ts";
+import { IN_PROCESS, number, text } from "./foreign.ts";
 
 export const PACKAGE = "@gotgenes/pi-subagents";
 
 const SLOT = Symbol.for("@gotgenes/pi-subagents:service");
 
 export type Status = SubagentRecord["status"];
-
-const STATUSES: ReadonlySet<string> = new Set<Status>([
-  "queued",
-  "running",
-  "completed",
-  "steered",
-  "aborted",
-  "stopped",
-  "error",
-]);
 
 export interface AgentRecord {
   id: string;
@@ -83,7 +73,7 @@ export function hasEnded(status: Status): boolean {
 function parseRecord(value: unknown): AgentRecord | undefined {
   const id = text(value, "id");
   const status = text(value, "status");
-  if (id === "" || !STATUSES.has(status)) return undefined;
+  if (id === "" || !IN_PROCESS.has(status)) return undefined;
   const startedAt = number(value, "startedAt");
   const completedAt = number(value, "completedAt");
   const error = text(value, "error");

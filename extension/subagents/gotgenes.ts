@@ -10,6 +10,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
+import { aroundCalls } from "./calls.ts";
+import { careful } from "./careful.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
 import { Followed } from "./followed.ts";
@@ -31,6 +33,7 @@ import { type Agent, Roster } from "./roster.ts";
 
 export function connectGotgenes(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
+  const attempt = careful(PACKAGE, fault);
   const roster = new Roster();
   const chronicle = new Chronicle(store, session, now);
   /** Session files of agents, read where the extension does not run in the session itself. */
@@ -53,16 +56,6 @@ export function connectGotgenes(host: Host): BackendConnection {
     resume,
     dispose,
   };
-
-  /** Runs what handles foreign events and data; an exception in it is told and ends here. */
-  function attempt<T>(work: () => T): T | undefined {
-    try {
-      return work();
-    } catch (error) {
-      fault(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
-    }
-  }
 
   // The slot holds the main session's service only until the first child is loaded, so it is looked at when the session
   // starts, and, for a package that publishes later, before each run, each tool and each agent.
@@ -169,13 +162,7 @@ export function connectGotgenes(host: Host): BackendConnection {
     attempt(find);
     attempt(reconcile);
   };
-  offs.push(
-    pi.on("before_agent_start", look),
-    pi.on("tool_execution_start", look),
-    pi.on("tool_execution_update", look),
-    pi.on("tool_execution_end", look),
-    pi.on("agent_settled", look),
-  );
+  offs.push(...aroundCalls(pi, look));
 
   function reconcile(): void {
     if (!service) return;

@@ -7,6 +7,7 @@ import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./backend.ts";
+import { careful } from "./careful.ts";
 import type { Host } from "./connection.ts";
 import type { Child } from "./nicobailon/child.ts";
 import { ForegroundCall } from "./nicobailon/foreground.ts";
@@ -41,6 +42,7 @@ const NO_START = /failed to start async run|background children require/i;
 
 export function connectNicobailon(host: Host): BackendConnection {
   const { pi, session, now, fault } = host;
+  const attempt = careful(PACKAGE, fault);
   const rpc = createRpc(pi.events);
   const offs: (() => void)[] = [];
   const runs = new Map<string, BackgroundRun>();
@@ -67,16 +69,6 @@ export function connectNicobailon(host: Host): BackendConnection {
     resume,
     dispose,
   };
-
-  /** Runs what handles foreign events, files and data; an exception in it is told and ends here. */
-  function attempt<T>(work: () => T): T | undefined {
-    try {
-      return work();
-    } catch (error) {
-      fault(`${PACKAGE}: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
-    }
-  }
 
   function found(): void {
     if (seen) return;

@@ -2,22 +2,13 @@
 // is checked here and nowhere else. Knows no bus and no store.
 
 import type { SubagentRecord } from "./backend.ts";
+import { IN_PROCESS, text } from "./foreign.ts";
 
 export const PACKAGE = "@tintinweb/pi-subagents";
 
 const SLOT = Symbol.for("pi-subagents:manager");
 
 export type Status = SubagentRecord["status"];
-
-const STATUSES: ReadonlySet<string> = new Set<Status>([
-  "queued",
-  "running",
-  "completed",
-  "steered",
-  "aborted",
-  "stopped",
-  "error",
-]);
 
 /** What is used of an agent's session; every call may throw. */
 export interface AgentSession {
@@ -65,7 +56,7 @@ export function parseRecord(value: unknown): AgentRecord | "unknown" {
   if (!isObject(value)) return "unknown";
   const id = text(value, "id");
   const status = text(value, "status");
-  if (id === "" || !STATUSES.has(status)) return "unknown";
+  if (id === "" || !IN_PROCESS.has(status)) return "unknown";
   const session = readSession(value.session);
   if (session === "unknown") return "unknown";
   const startedAt = time(value, "startedAt");
@@ -93,12 +84,6 @@ function readSession(value: unknown): AgentSession | "unknown" | undefined {
 
 export function hasEnded(status: Status): boolean {
   return status !== "queued" && status !== "running";
-}
-
-/** A string field of a foreign object, `""` when there is none. */
-export function text(from: unknown, field: string): string {
-  const value = isObject(from) ? from[field] : undefined;
-  return typeof value === "string" ? value : "";
 }
 
 function time(from: Record<string, unknown>, field: string): number | undefined {

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { text } from "./tintinweb-manager.ts";
+import { text } from "./foreign.ts";
 
 export const STOP = "subagents:rpc:stop";
 

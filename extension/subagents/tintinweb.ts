@@ -10,8 +10,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { createTicker } from "../ticker.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
+import { aroundCalls } from "./calls.ts";
+import { careful } from "./careful.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
+import { text } from "./foreign.ts";
 import { isOpen, observeOutside } from "./outside.ts";
 import { type Agent, Roster } from "./roster.ts";
 import {
@@ -23,7 +26,6 @@ import {
   publishedManager,
   readRecord,
   type Status,
-  text,
 } from "./tintinweb-manager.ts";
 import { type Nest, nestsOf } from "./tintinweb-nests.ts";
 import { request, STOP } from "./tintinweb-rpc.ts";
@@ -34,6 +36,7 @@ const SEEK_MS = 50;
 
 export function connectTintinweb(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
+  const attempt = careful(PACKAGE, fault);
   const roster = new Roster();
   const chronicle = new Chronicle(store, session, now, PACKAGE);
   const offs: (() => void)[] = [];
@@ -60,16 +63,6 @@ export function connectTintinweb(host: Host): BackendConnection {
     stop,
     dispose,
   };
-
-  /** Runs what handles foreign events and data; an exception in it is told and ends here. */
-  function attempt<T>(work: () => T): T | undefined {
-    try {
-      return work();
-    } catch (error) {
-      fault(`${PACKAGE}: ${reasonOf(error)}`);
-      return undefined;
-    }
-  }
 
   // The package claims the slot when it is loaded, which is before a session starts; it is looked at again for a package
   // that comes later.
@@ -155,13 +148,7 @@ export function connectTintinweb(host: Host): BackendConnection {
     attempt(find);
     attempt(reconcile);
   };
-  offs.push(
-    pi.on("before_agent_start", look),
-    pi.on("tool_execution_start", look),
-    pi.on("tool_execution_update", look),
-    pi.on("tool_execution_end", look),
-    pi.on("agent_settled", look),
-  );
+  offs.push(...aroundCalls(pi, look));
 
   function seek(): void {
     reconcile();
