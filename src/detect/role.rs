@@ -53,7 +53,7 @@ const ADDRESS_BYTES: usize = 200;
 impl Social {
     pub fn of(tool: &str, args: &Value, shell: bool) -> Self {
         let timeout_ms = timeout(args);
-        if shell {
+        if shell || !may_be_social(tool) {
             return Self { timeout_ms, ..Self::default() };
         }
         let role = role(tool, args);
@@ -67,6 +67,18 @@ impl Social {
         };
         Self { role, addressee, timeout_ms }
     }
+}
+
+/// Parts of the names of all tools that have a role or an addressee: most calls are of others and need no closer look.
+const PARTS: [&str; 19] = [
+    "agent", "task", "todo", "plan", "spawn", "delegate", "dispatch", "done", "finish", "complet", "submit", "message",
+    "send", "ask", "contact", "wait", "await", "result", "intercom",
+];
+
+fn may_be_social(tool: &str) -> bool {
+    let has =
+        |part: &str| tool.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()));
+    PARTS.into_iter().any(has)
 }
 
 fn role(tool: &str, args: &Value) -> Role {
@@ -150,6 +162,31 @@ mod tests {
         assert_eq!(super::role("TodoWrite", &json!({"todos": [{"status": "completed"}]})), Role::Plans { open: false });
         assert_eq!(super::role("update_plan", &json!({"plan": "- [ ] one"})), Role::Plans { open: true });
         assert_eq!(role("exit_plan_mode"), Role::None);
+    }
+
+    #[test]
+    fn a_name_that_has_a_role_is_never_passed_over() {
+        for tool in [
+            "subagent",
+            "Agent",
+            "TASK",
+            "spawn_x",
+            "delegate",
+            "dispatch_agent",
+            "get_subagent_result",
+            "TaskOutput",
+            "done",
+            "Finish",
+            "attempt_completion",
+            "task_complete",
+            "submit_result",
+            "todo_write",
+            "update_plan",
+        ] {
+            assert!(may_be_social(tool), "{tool}");
+            assert_ne!(role(tool, &json!({})), Role::None, "{tool}");
+        }
+        assert!(["read", "bash", "edit", "grep", "ls", "write"].iter().all(|tool| !may_be_social(tool)));
     }
 
     #[test]
