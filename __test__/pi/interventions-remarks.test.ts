@@ -46,6 +46,10 @@ const REMARKS: Record<string, [Reply[], RegExp]> = {
     Array.from({ length: 12 }, () => bash("sleep 0; echo pending")),
     /Watchdog: main: [^\n]*(poll|asked|wait)/i,
   ],
+  "refusals that are not taken for an answer": [
+    Array.from({ length: 4 }, (_, n) => bash(`echo "The user denied permission to run step ${n}"; exit 1`)),
+    /Watchdog: main: bash was refused \d+ times and asked for again/,
+  ],
   "a message that goes round": [
     [{ text: "Let me think about it. ".repeat(80) }],
     /Watchdog: main: the message goes round/,
@@ -61,3 +65,20 @@ for (const [what, [replies, remark]] of Object.entries(REMARKS)) {
     await pi.close();
   });
 }
+
+test("a context that is compacted again and again with nothing new in between: the user is told", async (t) => {
+  const full = { input: 195_000, output: 10 };
+  const lab = await Lab.open(t, {
+    settings: { compaction: { enabled: true, reserveTokens: 16_384, keepRecentTokens: 1 } },
+    config: { costLimitUsd: 0 },
+    script: ({ tools, index }) => {
+      // Only requests for a summary offer no tools.
+      if (tools.length === 0) return { text: "A summary." };
+      return index < 14 ? { ...bash("echo the same"), usage: full } : { text: "That is all." };
+    },
+  });
+  const pi = await lab.rpc();
+  await pi.prompt("begin");
+  await pi.waitFor(() => /Watchdog: main: 2 compactions with nothing new between them/.test(told(pi)), "the remark");
+  await pi.close();
+});
