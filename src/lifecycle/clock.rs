@@ -11,7 +11,7 @@ const GRACE_MS: f64 = 30_000.0;
 const AT_WORK_MS: f64 = 120_000.0;
 /// How many times its bound a call may take that is visibly at work, or that waits for an agent that is not seen.
 const PATIENT: f64 = 3.0;
-/// A compaction is one request; it may take as long as a tool.
+/// Open calls kept of one agent; a real one has a handful.
 const OPEN_CALLS: usize = 256;
 
 /// Much thinking is long silence on some transports.

@@ -26,7 +26,7 @@ mod words;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::detect::intervention::{Intervention, Kind};
+use crate::detect::intervention::{Action, Intervention, Kind};
 use crate::detect::{Evidence, EvidenceType, Finding, LoopCost, Severity, StuckAnalysis};
 use crate::policy::Config;
 use crate::text::fast;
@@ -50,7 +50,6 @@ pub struct Family {
     members: Vec<Member>,
     /// Names and aliases.
     names: HashMap<Box<str>, Id>,
-    free: Vec<Id>,
     budget: Budget,
     conflicts: Conflicts,
     /// Processes of agents that were told to have outlived them: owner and how many.
@@ -75,7 +74,6 @@ impl Family {
             config,
             members: vec![root],
             names: HashMap::from([(name.into(), ROOT)]),
-            free: Vec::new(),
             budget: Budget::default(),
             conflicts: Conflicts::default(),
             processes: HashMap::new(),
@@ -101,10 +99,6 @@ impl Family {
 
     pub fn id_of(&self, name: &str) -> Option<Id> {
         self.names.get(name).copied()
-    }
-
-    pub fn name_of(&self, id: Id) -> &str {
-        &self.member(id).name
     }
 
     /// Another name of an agent. A name that is taken stays with whom it names.
@@ -167,8 +161,7 @@ impl Family {
 
     /// Why a call must not be made: it would undo what other agents have not saved.
     pub fn refuses(&self, id: Id, line: &str) -> Option<String> {
-        let risk = self.risk_of(id, line)?;
-        Some(risk.words)
+        self.risk_of(id, line).map(|risk| risk.words)
     }
 
     fn member(&self, id: Id) -> &Member {
@@ -211,9 +204,6 @@ impl Family {
 
     /// The id for a new agent; of one that has ended long ago when there is no more room.
     fn place(&mut self) -> Id {
-        if let Some(id) = self.free.pop() {
-            return id;
-        }
         if self.members.len() >= MEMBERS {
             let oldest = self
                 .ids()
@@ -290,6 +280,18 @@ struct Telling {
     at: f64,
     ordinal: u32,
     reason: String,
+}
+
+fn suggest(found: &mut Finding, action: Action) {
+    if let Some(intervention) = &mut found.intervention {
+        intervention.suggested = action;
+    }
+}
+
+fn parties(found: &mut Finding, names: Vec<String>) {
+    if let Some(intervention) = &mut found.intervention {
+        intervention.parties = names;
+    }
 }
 
 fn incident(kind: Kind, subject: u128) -> String {

@@ -4,7 +4,7 @@ use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{Family, Id, ROOT, Telling, matter, path, words};
+use super::{Family, Id, ROOT, Telling, matter, parties, path, suggest, words};
 use crate::detect::intervention::{Action as Suggested, Kind};
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::policy::Config;
@@ -735,18 +735,6 @@ impl Family {
         const RECENT_MS: f64 = 120_000.0;
         let clash_at = self.member(id).clash_at;
         config.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
-    }
-}
-
-fn suggest(found: &mut crate::detect::Finding, action: Suggested) {
-    if let Some(intervention) = &mut found.intervention {
-        intervention.suggested = action;
-    }
-}
-
-fn parties(found: &mut crate::detect::Finding, names: Vec<String>) {
-    if let Some(intervention) = &mut found.intervention {
-        intervention.parties = names;
     }
 }
 

@@ -3,7 +3,7 @@
 use super::clock::Silence;
 use super::member::State;
 use super::waiting::{For, Stall, Wait, Waiter, stalls};
-use super::{Family, Id, ROOT, Telling, matter, words};
+use super::{Family, Id, ROOT, Telling, matter, parties, suggest, words};
 use crate::detect::Severity;
 use crate::detect::intervention::{Action, Kind};
 use crate::text::fast;
@@ -107,8 +107,8 @@ impl Family {
         let subject = fast(self.member(id).name.as_bytes()) ^ 5;
         let (kind, ordinal) = (Kind::Timeout, 1);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        suggest(found, Action::Kill);
         if let Some(intervention) = &mut found.intervention {
-            intervention.suggested = Action::Kill;
             intervention.auto_execute = auto_execute;
         }
     }
@@ -139,9 +139,7 @@ impl Family {
             let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
             let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
             let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
-            if let Some(intervention) = &mut found.intervention {
-                intervention.parties = others;
-            }
+            parties(found, others);
         }
     }
 
@@ -260,12 +258,10 @@ impl Family {
                 self.titles(&unread),
                 words::time(now - last)
             );
-            let parties = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
+            let names = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
             let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
             let found = self.tell(Telling { kind, severity, about: id, subject, at: now, ordinal, reason });
-            if let Some(intervention) = &mut found.intervention {
-                intervention.parties = parties;
-            }
+            parties(found, names);
         }
     }
 }
