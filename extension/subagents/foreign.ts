@@ -1,18 +1,5 @@
 // Fields of objects that other packages and processes made: read as what they should be, or not at all.
 
-import type { SubagentRecord } from "./backend.ts";
-
-/** States of agents that run in this process; the packages share the words. */
-export const IN_PROCESS: ReadonlySet<string> = new Set<SubagentRecord["status"]>([
-  "queued",
-  "running",
-  "completed",
-  "steered",
-  "aborted",
-  "stopped",
-  "error",
-]);
-
 /** A string field, `""` when there is none. */
 export function text(from: unknown, field: string): string {
   const value = typeof from === "object" && from !== null ? Reflect.get(from, field) : undefined;

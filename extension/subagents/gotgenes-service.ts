@@ -1,26 +1,16 @@
 // The service that @gotgenes/pi-subagents publishes, read with distrust: its package cannot be imported, so every field
 // is checked here and nowhere else. Knows no bus and no store.
 
-import type { SubagentRecord } from "./backend.ts";
-import { IN_PROCESS, number, text } from "./foreign.ts";
+import { number, text } from "./foreign.ts";
+import { hasEnded, type InProcessRecord, readInProcess, type Status } from "./in-process.ts";
+
+export { hasEnded, type Status };
 
 export const PACKAGE = "@gotgenes/pi-subagents";
 
 const SLOT = Symbol.for("@gotgenes/pi-subagents:service");
 
-export type Status = SubagentRecord["status"];
-
-export interface AgentRecord {
-  id: string;
-  type: string;
-  description: string;
-  status: Status;
-  toolUses: number;
-  startedAt?: number;
-  completedAt?: number;
-  /** Whether the agent answered anything. */
-  answered: boolean;
-  error?: string;
+export interface AgentRecord extends InProcessRecord {
   /** The agent's session file, from version 20 on. */
   outputFile?: string;
   /** Turns after which the agent is told to wrap up. */
@@ -66,29 +56,13 @@ export function recordOfSession(service: Service, sessionId: string): AgentRecor
 export const isFileOf = (file: string | undefined, sessionId: string): boolean =>
   file?.endsWith(`_${sessionId}.jsonl`) ?? false;
 
-export function hasEnded(status: Status): boolean {
-  return status !== "queued" && status !== "running";
-}
-
 function parseRecord(value: unknown): AgentRecord | undefined {
-  const id = text(value, "id");
-  const status = text(value, "status");
-  if (id === "" || !IN_PROCESS.has(status)) return undefined;
-  const startedAt = number(value, "startedAt");
-  const completedAt = number(value, "completedAt");
-  const error = text(value, "error");
+  const agent = readInProcess(value);
+  if (agent === undefined) return undefined;
   const outputFile = text(value, "outputFile");
   const turnLimit = number(value, "turnBudget");
   return {
-    id,
-    type: text(value, "type"),
-    description: text(value, "description"),
-    status: status as Status,
-    toolUses: number(value, "toolUses") ?? 0,
-    answered: text(value, "result").trim() !== "",
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(completedAt === undefined ? {} : { completedAt }),
-    ...(error === "" ? {} : { error }),
+    ...agent,
     ...(outputFile === "" ? {} : { outputFile }),
     ...(turnLimit === undefined ? {} : { turnLimit }),
   };

@@ -1,14 +1,13 @@
 // The manager that @tintinweb/pi-subagents publishes, read with distrust: its package cannot be imported, so every field
 // is checked here and nowhere else. Knows no bus and no store.
 
-import type { SubagentRecord } from "./backend.ts";
-import { IN_PROCESS, text } from "./foreign.ts";
+import { hasEnded, type InProcessRecord, readInProcess, type Status } from "./in-process.ts";
+
+export { hasEnded, type Status };
 
 export const PACKAGE = "@tintinweb/pi-subagents";
 
 const SLOT = Symbol.for("pi-subagents:manager");
-
-export type Status = SubagentRecord["status"];
 
 /** What is used of an agent's session; every call may throw. */
 export interface AgentSession {
@@ -16,17 +15,7 @@ export interface AgentSession {
   steer(message: string): Promise<unknown>;
 }
 
-export interface AgentRecord {
-  id: string;
-  type: string;
-  description: string;
-  status: Status;
-  toolUses: number;
-  startedAt?: number;
-  completedAt?: number;
-  /** Whether the agent answered anything. */
-  answered: boolean;
-  error?: string;
+export interface AgentRecord extends InProcessRecord {
   /** Present as soon as the session is bound, which is before its first prompt. */
   session?: AgentSession;
 }
@@ -54,41 +43,17 @@ export function readRecord(manager: Manager, id: string): AgentRecord | "unknown
 /** Events of ends have the same fields. */
 export function parseRecord(value: unknown): AgentRecord | "unknown" {
   if (!isObject(value)) return "unknown";
-  const id = text(value, "id");
-  const status = text(value, "status");
-  if (id === "" || !IN_PROCESS.has(status)) return "unknown";
+  const agent = readInProcess(value);
+  if (agent === undefined) return "unknown";
   const session = readSession(value.session);
   if (session === "unknown") return "unknown";
-  const startedAt = time(value, "startedAt");
-  const completedAt = time(value, "completedAt");
-  const error = text(value, "error");
-  return {
-    id,
-    type: text(value, "type"),
-    description: text(value, "description"),
-    status: status as Status,
-    toolUses: time(value, "toolUses") ?? 0,
-    answered: text(value, "result").trim() !== "",
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(completedAt === undefined ? {} : { completedAt }),
-    ...(error === "" ? {} : { error }),
-    ...(session === undefined ? {} : { session }),
-  };
+  return { ...agent, ...(session === undefined ? {} : { session }) };
 }
 
 function readSession(value: unknown): AgentSession | "unknown" | undefined {
   if (value === undefined || value === null) return undefined;
   const known = isObject(value) && typeof value.sessionId === "string" && value.sessionId !== "";
   return known && typeof value.steer === "function" ? (value as unknown as AgentSession) : "unknown";
-}
-
-export function hasEnded(status: Status): boolean {
-  return status !== "queued" && status !== "running";
-}
-
-function time(from: Record<string, unknown>, field: string): number | undefined {
-  const value = from[field];
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
