@@ -2,20 +2,20 @@
 // of configuration and of parentage into effect. Every part that must be undone is undone here.
 
 import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "@earendil-works/pi-coding-agent";
-import { tellDue, tellStopped } from "./alerts.ts";
+import { tellDue, tellStopped } from "./alerts/due.ts";
+import { mainSession } from "./alerts/main-session.ts";
+import { post } from "./alerts/post.ts";
 import { now } from "./clock.ts";
 import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
 import { createHistory } from "./history.ts";
 import { goAlone, joinLink } from "./link/join.ts";
-import { mainSession } from "./main-session.ts";
 import { MessageObserver } from "./observe/messages.ts";
 import { RunObserver } from "./observe/run.ts";
 import { lifecycle, type Sink } from "./observe/sink.ts";
 import { ToolObserver } from "./observe/tools.ts";
 import { Turns } from "./observe/turns.ts";
 import type { Watch } from "./observe.ts";
-import { post } from "./post.ts";
 import { findMain, publishMain } from "./root.ts";
 import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
 import { Session } from "./session.ts";

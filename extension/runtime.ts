@@ -3,7 +3,7 @@
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
-import type { ToldIntervention } from "./interventions.ts";
+import type { ToldIntervention } from "./alerts/interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */

@@ -2,8 +2,8 @@
 
 import { Type } from "typebox";
 import type { TargetSummary } from "../../index.js";
+import { holding, type ToldIntervention } from "../alerts/interventions.ts";
 import { ago, plural, stateOf, usage } from "../format.ts";
-import { holding, type ToldIntervention } from "../interventions.ts";
 import { oneLine } from "../sanitize.ts";
 import { interventionWords, limitsOf, lostEvents, totalsWords } from "../target-words.ts";
 import { nameOf, type Reply, type ToolScope, type WatchdogTool } from "./common.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alertText, headline } from "../../../extension/alert-text.ts";
+import { alertText, headline } from "../../../extension/alerts/text.ts";
 import type { Notice } from "../../../index.js";
 
 const evidence = (summary: string) => ({ type: "repeated_command" as const, summary, count: 3, firstAt: 0, lastAt: 1 });

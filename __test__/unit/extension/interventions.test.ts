@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { alertText } from "../../../extension/alert-text.ts";
+import { holding, InterventionLog } from "../../../extension/alerts/interventions.ts";
+import { mainSession } from "../../../extension/alerts/main-session.ts";
+import { alertText } from "../../../extension/alerts/text.ts";
 import { createGuard } from "../../../extension/guard.ts";
-import { holding, InterventionLog } from "../../../extension/interventions.ts";
-import { mainSession } from "../../../extension/main-session.ts";
 import type { Runtime } from "../../../extension/runtime.ts";
 import type { Session } from "../../../extension/session.ts";
 import { chipText } from "../../../extension/status.ts";

@@ -1,12 +1,12 @@
 // The clock of a main session's tree: tells the store that time passes while any agent of it works, and hands on what is
 // due about the tree. One timer, which never keeps Pi alive and stops when nothing runs.
 
-import type { Notice, WatchdogConfig } from "../index.js";
-import { now } from "./clock.ts";
-import type { Guard } from "./guard.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Session } from "./session.ts";
-import { createTicker } from "./ticker.ts";
+import type { Notice, WatchdogConfig } from "../../index.js";
+import { now } from "../clock.ts";
+import type { Guard } from "../guard.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Session } from "../session.ts";
+import { createTicker } from "../ticker.ts";
 
 export interface TreeClock {
   /** Hands on what is due, and keeps the time from now on. */

@@ -1,13 +1,13 @@
 // Who is told what of a notice: the stuck main agent itself, or the main session of a stuck child. The store has
 // decided by then that it is time to tell; here is decided whom and how.
 
-import type { InterventionKind, Notice, WatchdogStore } from "../index.js";
-import { headline } from "./alert-text.ts";
-import { now } from "./clock.ts";
+import type { InterventionKind, Notice, WatchdogStore } from "../../index.js";
+import { now } from "../clock.ts";
+import { findMain } from "../root.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Session } from "../session.ts";
 import { post } from "./post.ts";
-import { findMain } from "./root.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Session } from "./session.ts";
+import { headline } from "./text.ts";
 
 /** Tells what is due for a session. */
 export function tellDue(runtime: Runtime, session: Session): void {

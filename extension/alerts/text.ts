@@ -1,10 +1,10 @@
 // The text of an alert in the main session. Pure. The order of the fields is fixed; what a child or a model wrote is
 // data in it: made safe, cut, on its own lines, and quoted where it is prose.
 
-import type { Confidence, Intervention, Notice } from "../index.js";
-import { plural } from "./format.ts";
-import { stateOf, suggestion } from "./intervention-text.ts";
-import { lines, oneLine, quoted } from "./sanitize.ts";
+import type { Confidence, Intervention, Notice } from "../../index.js";
+import { plural } from "../format.ts";
+import { lines, oneLine, quoted } from "../sanitize.ts";
+import { stateOf, suggestion } from "./words.ts";
 
 const NAME_CHARS = 80;
 

@@ -1,7 +1,7 @@
 // Interventions in words: what state a kind is, and what can be done about it. Pure; the reason is the core's.
 
-import type { Intervention, InterventionKind } from "../index.js";
-import { oneLine } from "./sanitize.ts";
+import type { Intervention, InterventionKind } from "../../index.js";
+import { oneLine } from "../sanitize.ts";
 
 /** Reads after "is". */
 const STATES: Record<InterventionKind, string> = {

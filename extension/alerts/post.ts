@@ -2,7 +2,7 @@
 // `false` here and never an exception.
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import type { Notice } from "../index.js";
+import type { Notice } from "../../index.js";
 
 export type MessageType = "watchdog-rescue" | "watchdog-alert";
 

@@ -1,19 +1,19 @@
 // A main session as its children see it: takes notices about them, and messages to them. Whether a child may be
 // steered is the main session's configuration.
 
-import type { Intervention, InterventionKind, Notice } from "../index.js";
-import { alertText, headline, interventionMessage } from "./alert-text.ts";
-import { isRemark, remark } from "./alerts.ts";
-import { now } from "./clock.ts";
-import type { Guard } from "./guard.ts";
+import type { Intervention, InterventionKind, Notice } from "../../index.js";
+import { now } from "../clock.ts";
+import type { Guard } from "../guard.ts";
+import { findLive, noteSteer } from "../root.ts";
+import type { BackendConnection, Delivering, MainSession, Runtime } from "../runtime.ts";
+import { oneLine } from "../sanitize.ts";
+import type { Session } from "../session.ts";
+import { updateChip } from "../status.ts";
+import { type Delivery, type SubagentBackend, wasTaken } from "../subagents/backend.ts";
+import { isRemark, remark } from "./due.ts";
 import { InterventionLog } from "./interventions.ts";
 import { post } from "./post.ts";
-import { findLive, noteSteer } from "./root.ts";
-import type { BackendConnection, Delivering, MainSession, Runtime } from "./runtime.ts";
-import { oneLine } from "./sanitize.ts";
-import type { Session } from "./session.ts";
-import { updateChip } from "./status.ts";
-import { type Delivery, type SubagentBackend, wasTaken } from "./subagents/backend.ts";
+import { alertText, headline, interventionMessage } from "./text.ts";
 import { createTreeClock } from "./tree-clock.ts";
 
 /** Kinds of which a child can do something itself, once it knows. */
