@@ -40,7 +40,7 @@ test("a looping child process is told of in the main session, with its name and 
 
   assert.match(
     alert,
-    /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: (likely stuck|ended \(completed\))\nConfidence: \w+\n\nEvidence:\n- /,
+    /^\[Watchdog Alert\]\n\nTarget: .*\n(?:Session: .*\n)?Status: (likely stuck|ended \(completed\))\nConfidence: \w+\n\nEvidence:\n- /,
   );
   const targets = await lab.targets();
   const a = targets.find(({ id }) => alert.includes(id));

@@ -11,6 +11,7 @@ import { oneLine } from "../sanitize.ts";
 import type { Session } from "../session.ts";
 import { updateChip } from "../status.ts";
 import { type Delivery, wasTaken } from "../subagents/backend.ts";
+import { agentOf } from "../subagents/ids.ts";
 import { InterventionLog } from "./interventions.ts";
 import { outletOf } from "./outlet.ts";
 import { isForPeople, type Matter, type Note, type Receipt } from "./queue.ts";
@@ -156,6 +157,7 @@ export function mainSession(
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
+    agentOf: (sessionId) => agentOf(session.backends, sessionId),
     interventions(targetId) {
       if (costLimit !== session.config.costLimitUsd) log.forget("excessive_cost");
       costLimit = session.config.costLimitUsd;

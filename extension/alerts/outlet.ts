@@ -6,6 +6,7 @@ import { hasEnded } from "../format.ts";
 import type { Guard } from "../guard.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Session } from "../session.ts";
+import { agentOf } from "../subagents/ids.ts";
 import { post } from "./post.ts";
 import type { TargetState } from "./queue.ts";
 import type { Outlet } from "./room.ts";
@@ -32,7 +33,7 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outl
     now,
     isIdle: () => !session.disposed && session.observing && session.ctx.isIdle(),
     stateOf,
-    address: () => undefined,
+    address: (targetId) => agentOf(session.backends, targetId),
     show(text, level) {
       if (!session.disposed) session.ctx.ui.notify(text, level);
     },
