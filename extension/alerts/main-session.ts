@@ -18,7 +18,7 @@ import { isForPeople, type Matter, type Note, type Receipt } from "./queue.ts";
 import { steerChild, stopChild } from "./reach.ts";
 import { AlertRoom } from "./room.ts";
 import { saved } from "./saved.ts";
-import { interventionMessage, receiptLine } from "./text.ts";
+import { interventionMessage, receiptLine, rescueText } from "./text.ts";
 import { createTreeClock } from "./tree-clock.ts";
 
 /** Kinds of which a child can do something itself, once it knows. */
@@ -37,7 +37,8 @@ export function mainSession(
   connection: () => BackendConnection | undefined,
 ): OwnMainSession {
   const { store } = runtime.native;
-  const room = new AlertRoom(outletOf(runtime, session, guard));
+  const outlet = outletOf(runtime, session, guard);
+  const room = new AlertRoom(outlet);
   room.queue.restore(saved.take(session.id));
   const clock = createTreeClock(
     runtime,
@@ -83,7 +84,7 @@ export function mainSession(
     if (alertMode === "main_only" || notice.kind === "over" || notice.severity === "info") return [];
     if (notice.targetId === session.id && notice.intervention === undefined) return [];
     if (notice.intervention === undefined) {
-      const sent = await send(matter, notice.targetId, "rescue", session.config.rescueMessage);
+      const sent = await send(matter, notice.targetId, "rescue", rescueText([notice], { rescue: outlet.rescue() }));
       // An incident that could not be told to the child is told here, or nobody would know of it.
       matter.childOnly = alertMode === "direct_subagent" && isTaken(sent);
       return [sent];
