@@ -11,10 +11,10 @@ import {
   visibleWidth,
 } from "@earendil-works/pi-tui";
 import type { TargetSummary, WatchdogStore } from "../../index.js";
+import { holding, type ToldIntervention } from "../alerts/interventions.ts";
+import { briefStateOf } from "../alerts/words.ts";
 import { now } from "../clock.ts";
 import { ago, amount, hasEnded, money, plural, shortIds, stateOf, totalTokens } from "../format.ts";
-import { briefStateOf } from "../intervention-text.ts";
-import { holding, type ToldIntervention } from "../interventions.ts";
 import { branch, squeeze } from "../render/branch.ts";
 import { FOOTER_ROWS, fitHints, frame, type Row, textRows, Viewport } from "../render/frame.ts";
 import { layOut, paint, type Tone } from "../render/page.ts";
