@@ -74,7 +74,7 @@ for (const [width, height] of [
     assert.deepEqual(read(grown), read(before), "new events do not move what is read");
     await tui.press("End");
     whole(await tui.waitFor(new RegExp(`${last.source}`)), height);
-    await tui.waitFor(/all rounds done|agent_end|run_end|settled/);
+    await tui.waitFor(/llm_output all ro/);
     await tui.resize(width + 20, height + 4);
     whole(await tui.waitFor(last), height + 4);
     await tui.press("Escape");
