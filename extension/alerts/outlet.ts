@@ -10,6 +10,7 @@ import { agentOf } from "../subagents/ids.ts";
 import { post } from "./post.ts";
 import type { TargetState } from "./queue.ts";
 import type { Outlet } from "./room.ts";
+import type { RescueText } from "./text.ts";
 
 export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outlet {
   const { store } = runtime.native;
@@ -28,8 +29,8 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outl
     mainId: session.id,
     hasScreen: hasUI,
     oneShot: mode === "print" || mode === "json",
-    config: () => ({ wakeOnCritical: (session.config as { wakeOnCritical?: boolean }).wakeOnCritical ?? true }),
-    rescue: () => ({ text: session.config.rescueMessage }),
+    config: () => session.config,
+    rescue: () => rescueTextOf(session),
     now,
     isIdle: () => !session.disposed && session.observing && session.ctx.isIdle(),
     stateOf,
@@ -48,4 +49,10 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outl
       return () => clearTimeout(timer);
     },
   };
+}
+
+/** The effective rescue message, and whose it is where that is not the user's. */
+function rescueTextOf({ config, sources }: Session): RescueText {
+  const source = sources.rescueMessage;
+  return { text: config.rescueMessage, ...(source === "project" || source === "model" ? { setBy: source } : {}) };
 }
