@@ -157,7 +157,6 @@ export function createLifecycle(
       guard,
       session,
       messages: new MessageObserver(sink, session.id, turns, {
-        answered: (text) => runtime.debug("received", text),
         writing: (now) => {
           session.breaker.writing = now;
         },
@@ -171,13 +170,9 @@ export function createLifecycle(
         const message = goesOn ? main?.room.beforeCall() : undefined;
         if (message === undefined) return;
         const { customType, content, details } = message;
-        if (append(pi, customType, content, details)) runtime.debug("sent", content);
+        append(pi, customType, content, details);
       },
-      prompted(byPerson) {
-        const message = main?.room.withPrompt(byPerson);
-        if (message !== undefined) runtime.debug("sent", message.content);
-        return message;
-      },
+      prompted: (byPerson) => main?.room.withPrompt(byPerson),
       settled: (aborted) => main?.room.settled(aborted),
       working(now) {
         working = now;

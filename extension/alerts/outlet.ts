@@ -41,11 +41,7 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard, publi
     },
     publish: (state, matter, ended) => publisher.publish(state, matter, ended),
     write: (line) => console.error(`pi-watchdog-supervisor: ${line}`),
-    wake({ customType, content, details }) {
-      const sent = post(runtime.pi, customType, content, details, true);
-      if (sent) runtime.debug("sent", content);
-      return sent;
-    },
+    wake: ({ customType, content, details }) => post(runtime.pi, customType, content, details, true),
     after(ms, task) {
       const timer = setTimeout(() => guard.run("waking the main agent", task), ms).unref();
       return () => clearTimeout(timer);

@@ -148,7 +148,7 @@ function fields(value: unknown): Record<string, unknown> {
 
 /** By type of the session's event. Retries are told from the run, as they are inside. */
 function observers(sink: Sink, sessionId: string, turns: Turns): Map<string, (event: never) => void> {
-  const messages = new MessageObserver(sink, sessionId, turns, { answered() {}, writing() {}, person() {} });
+  const messages = new MessageObserver(sink, sessionId, turns, { writing() {}, person() {} });
   const tools = new ToolObserver(sink, turns);
   const run = new RunObserver(sink);
   return new Map(

@@ -76,7 +76,6 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
   const delivery = await main.steer(target.id, message);
   if (delivery.outcome === "delivered" || delivery.outcome === "queued") {
     store.note(handle, now, "subagent_steered", `steered: ${oneLine(message, 120)}`);
-    scope.sent(message);
   }
   return { ...told(delivery, target), data: { targetId: target.id, dryRun, ...delivery, message } };
 }
