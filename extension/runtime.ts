@@ -5,6 +5,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
 import type { ToldIntervention } from "./alerts/interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
+import type { AgentName } from "./subagents/ids.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
 export interface WatchedSession {
@@ -64,6 +65,8 @@ export interface MainSession {
   stop(sessionId: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
+  /** The name by which the main agent's own tools reach a child; undefined where no package knows it beyond doubt. */
+  agentOf?(sessionId: string): AgentName | undefined;
   /** Interventions that were told of a target and are not over, the newest last. */
   interventions?(targetId: string): readonly ToldIntervention[];
 }

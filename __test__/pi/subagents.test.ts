@@ -491,3 +491,28 @@ both("stop: the circuit breaker ends the turn of a looping child, and the main s
   assert.ok(family.requestsOf("a").length < 10, `${family.requestsOf("a").length} requests of the child`);
   await endsInOrder(family);
 });
+
+both(
+  "the agent's id and the call that the watchdog names work in the package's own tool; the session id does not",
+  async (t) => {
+    const gates = new Gates();
+    const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+    const [a, b] = [await family.spawn("a"), await family.spawn("b")];
+    await family.asks("a");
+    await family.asks("b");
+    const targets = await family.targets();
+    const { agent, id: sessionId } = targets.get("job of b");
+    assert.equal(agent.agentId, b);
+    assert.equal(targets.get("job of a").agent.agentId, a);
+    for (const tool of ["steer_subagent", "get_subagent_result"])
+      assert.match((await family.call(tool, { agent_id: sessionId, message: "LOST" })).text, /Agent not found/);
+    await family.callAsNamed(agent.steer, "LOOK ELSEWHERE");
+    gates.open("a0", "b0");
+    assert.match((await family.asks("b", 1)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
+    assert.deepEqual((await family.asks("a", 1)).newUserTexts, []);
+    gates.open("a1", "a-end", "b1", "b-end");
+    await family.ended(b);
+    assert.deepEqual((await family.targets()).get("job of b").agent, { agentId: b }, "nothing is to be said to it now");
+    await endsInOrder(family);
+  },
+);

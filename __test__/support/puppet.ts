@@ -59,6 +59,12 @@ export class Puppet {
     return this.end(await this.begin(name, args));
   }
 
+  /** Calls a tool as the watchdog writes it, `tool {…, "message": "…"}`, with a message in place. */
+  async callAsNamed(call: string, message: string): Promise<Outcome> {
+    const [, tool = "", args = ""] = /^(\w+) (\{.*\})$/.exec(call) ?? [];
+    return this.call(tool, { ...JSON.parse(args), message });
+  }
+
   /** Texts of the alerts in the main session so far. */
   alerts(): string[] {
     return this.pi.customMessages("watchdog-alert").map(textOf);

@@ -10,6 +10,7 @@ import { oneLine } from "../sanitize.ts";
 import type { Session } from "../session.ts";
 import { updateChip } from "../status.ts";
 import { type Delivery, type SubagentBackend, wasTaken } from "../subagents/backend.ts";
+import { agentOf } from "../subagents/ids.ts";
 import { isRemark, remark } from "./due.ts";
 import { InterventionLog } from "./interventions.ts";
 import { post } from "./post.ts";
@@ -124,6 +125,7 @@ export function mainSession(
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
+    agentOf: (sessionId) => agentOf(session.backends, sessionId),
     interventions(targetId) {
       if (costLimit !== session.config.costLimitUsd) log.forget("excessive_cost");
       costLimit = session.config.costLimitUsd;
