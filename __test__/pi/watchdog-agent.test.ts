@@ -6,8 +6,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Child, Family, type FamilyOptions, Gates, type Kit } from "../support/gotgenes/family.ts";
+import { LinkLab } from "../support/link/lab.ts";
 import { Nicobailon } from "../support/nicobailon/family.ts";
-import { Lab, type ModelRequest } from "../support/pi.ts";
+import { Lab, type ModelRequest, tmuxMissing } from "../support/pi.ts";
 import { bash, call } from "../support/scripts.ts";
 import { TINTINWEB } from "../support/tintinweb/kit.ts";
 
@@ -156,6 +157,40 @@ test("in rpc the command asks, writes what was agreed to and says what to do nex
   assert.match((await answer(false, "/watchdog install-agent project yes replace")).text, /Wrote/);
   assert.equal(readFileSync(path, "utf8"), SHIPPED);
   assert.match((await answer(true, "/watchdog install-agent everywhere")).text, /not understood.*gotgenes, tintinweb/);
+});
+
+test("in the terminal the command asks before it writes", { skip: tmuxMissing }, async (t) => {
+  const lab = await Lab.open(t, { script: () => ({ text: "." }), packages: [TINTINWEB.package] });
+  const path = join(lab.home.cwd, FILE);
+  const tui = await lab.tui({ width: 120, height: 40 });
+  await tui.waitFor(/scripted-1/);
+  const install = async () => {
+    await tui.type("/watchdog install-agent project");
+    await tui.waitFor(/install-agent project/);
+    await tui.press("Escape", "Enter");
+    await tui.waitFor(/Write the watchdog's agent file\?/);
+  };
+  await install();
+  await tui.press("Escape");
+  await tui.waitFor(/Nothing was written/);
+  assert.equal(existsSync(path), false);
+  await install();
+  await tui.press("Enter");
+  await tui.waitFor(/Wrote .*watchdog\.md/);
+  assert.equal(readFileSync(path, "utf8"), SHIPPED);
+});
+
+test("a child process is a watchdog by its tools, and one that has them among others is not", async (t) => {
+  const lab = await LinkLab.open(t, { children: { w: () => ({ text: "done" }), a: () => ({ text: "done" }) } });
+  await lab.run(lab.command("a"), lab.command("w", "--mode json -p --tools watchdog_list_targets,watchdog_alert_main"));
+  await lab.childEnds("a");
+  await lab.childEnds("w");
+  for (const [child, kind] of [
+    ["a", "task"],
+    ["w", "watchdog"],
+  ] as const) {
+    assert.equal((await lab.target(child))?.kind, kind);
+  }
 });
 
 for (const mode of ["print", "json"] as const) {

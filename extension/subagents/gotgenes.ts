@@ -184,6 +184,7 @@ export function connectGotgenes(host: Host): BackendConnection {
 
   function reconcile(): void {
     if (!service) return;
+    for (const agent of outside.keys()) if (roster.get(agent.agentId) !== agent) leave(agent);
     for (const agent of roster.agents()) {
       const record = readRecord(service, agent.agentId);
       if (record) settle(agent, record);
