@@ -55,8 +55,11 @@ export interface MainSession {
   readonly attended: boolean;
   /** The main session's own configuration: it decides what may be done to its children. */
   readonly config: WatchdogConfig;
-  /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */
-  deliver(notice: Notice, note?: string, how?: Delivering): void;
+  /**
+   * Takes a notice about an agent of the tree; `note` is what a model wrote about it, to be quoted. False: too many came
+   * from children, and this one is left out.
+   */
+  deliver(notice: Notice, note?: string, how?: Delivering): boolean | undefined;
   /** Something is due about an agent of the tree, or one has begun to work: its clocks must run. */
   tend(): void;
   /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
@@ -72,8 +75,10 @@ export interface MainSession {
 }
 
 export interface Delivering {
-  /** False: the notice starts no turn of an idle main agent, however grave it is. Default: true. */
+  /** False: another process brought it; it starts no turn of an idle main agent. Default: true. */
   wake?: boolean;
+  /** Label of the child whose model wrote the note. */
+  author?: string;
 }
 
 /** What `connectBackends(runtime)` hands back to whoever started it. */

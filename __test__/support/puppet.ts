@@ -1,6 +1,7 @@
 // A main session as a puppet: a test calls the main agent's tools one by one and reads what the watchdog made of it. Real
 // Pi. No assertions.
 
+import { alertWith } from "./alerts.ts";
 import { Lab, type LabOptions, type ModelRequest, type PiRecord, type PiRpc, type Reply } from "./pi.ts";
 import { phase, textOf } from "./scripts.ts";
 
@@ -70,11 +71,9 @@ export class Puppet {
     return this.pi.customMessages("watchdog-alert").map(textOf);
   }
 
-  /** The first alert, past or coming, that contains the text. */
-  async alert(part: string): Promise<string> {
-    const fits = ({ type, message }: PiRecord) =>
-      type === "message_end" && message.customType === "watchdog-alert" && textOf(message).includes(part);
-    return textOf((await this.pi.waitFor(fits, `an alert with ${part}`)).message);
+  /** The first alert, past or coming, that contains the text; see `alertWith`. */
+  alert(part: string): Promise<string> {
+    return alertWith(this.pi, part);
   }
 
   /** The first notification, past or coming, that contains the text. */

@@ -23,6 +23,7 @@ export function createTreeClock(
   session: Session,
   guard: Guard,
   due: (notice: Notice) => void,
+  ticked: () => void = () => {},
 ): TreeClock {
   const { store, Signal } = native;
   let stopped = false;
@@ -32,6 +33,7 @@ export function createTreeClock(
       if (stopped || session.disposed || !session.observing) return ticker.set(0);
       const bits = store.tickTree(session.id, now());
       if (bits & Signal.TREE) takeAll();
+      ticked();
       if (!(bits & Signal.BUSY)) ticker.set(0);
     }),
   );
