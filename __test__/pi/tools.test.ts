@@ -227,7 +227,7 @@ test("a watchdog sub-agent sees the tree of its main session, and its alert arri
   assert.match(alert, /^Alert \(info\) about "job of a" sent to the main session: /);
   assert.match(steer, /^Refused, nothing was sent: alertMode is main_only/);
   assert.match(config, /^Nothing was changed\. Refused:\n- .*alertMode/);
-  assert.match(await family.alert("job of a"), /\nNote by "watchdog":\n> It waits for nothing\.$/);
+  assert.match(await family.alert("job of a"), /\nNote by "a look around":\n> It waits for nothing\.$/);
 });
 
 test("a main session is not steered, also not where steering is allowed", async (t) => {

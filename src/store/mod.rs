@@ -577,7 +577,7 @@ mod tests {
         };
         let handle = store.open("child", 0.0, child, config());
         let seen = |visibility: &str| Info { visibility: Some(visibility.into()), ..Info::default() };
-        let mut alerts = |store: &mut Store, at: f64| {
+        let alerts = |store: &mut Store, at: f64| {
             store.tick_tree("main", at);
             std::iter::from_fn(|| store.take_tree_notice("main", at)).count()
         };
