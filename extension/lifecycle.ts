@@ -91,6 +91,12 @@ export function createLifecycle(
     main = undefined;
   }
 
+  function equip(session: Session): void {
+    const { enabled } = session.config;
+    showTools(enabled);
+    if (enabled) session.equipped(pi.getActiveTools());
+  }
+
   /** Puts into effect what is configured, and who the session is, now. */
   function apply(session: Session): void {
     if (main !== undefined && !session.isMain) resignAsMain();
@@ -98,7 +104,7 @@ export function createLifecycle(
     if (main === undefined && session.isMain && watch?.session === session) becomeMain(session);
     connection?.refresh?.();
     const { enabled, debug, idleNoProgressSec } = session.config;
-    showTools(enabled);
+    equip(session);
     handDown(session.id, session.isMain && !enabled);
     // What is not observed is not seen to end either.
     if (!enabled) working = false;
@@ -190,6 +196,8 @@ export function createLifecycle(
         this.run.begin();
       },
     };
+    // A main session in another process is told once what the session is for.
+    equip(session);
     if (!session.isMain && link !== undefined) {
       leave = (status) => link.remove(id, status);
       link.add({ id, handle, parentId: session.parentId, lost: () => guard.run("the link", () => alone(session)) });
