@@ -2,7 +2,7 @@
 // and index.ts wires them.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
+import type { ConfigSource, ConfigSources, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
 import type { ToldIntervention } from "./interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 
@@ -17,6 +17,8 @@ export interface WatchedSession {
   /** Context of the latest event of the session. */
   ctx: ExtensionContext;
   config: WatchdogConfig;
+  /** Where each value of `config` comes from. */
+  sources: ConfigSources;
   warnings: ConfigWarning[];
   /** Changes configuration keys for this run. Returns the warnings; what is refused has one and stays as it was. */
   change(
