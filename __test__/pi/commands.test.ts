@@ -159,7 +159,8 @@ test("the rescue message is the rest of the line, in any language, and is what t
   await answer(pi, `/watchdog set rescueMessage ${MESSAGE}`);
   await pi.prompt("look");
   const told = lab.server.requests.find(rescued);
-  assert.deepEqual(told?.newUserTexts, [MESSAGE]);
+  assert.deepEqual(told?.newUserTexts.length, 1);
+  assert.ok(told?.newUserTexts[0]?.endsWith(`\n\n${MESSAGE}`), told?.newUserTexts[0]);
 });
 
 test("pause: no rescue and no alert, but the watching goes on; resume: they are back", async (t) => {
@@ -311,7 +312,9 @@ test("the debug console shows what was sent and received, each with its time", {
   await tui.waitFor(/scripted-1/);
   await tui.type("look");
   await tui.press("Enter");
-  await tui.waitFor(/watchdog sent \d\d:\d\d:\d\d\s+Rescue 4711[\s\S]*watchdog received \d\d:\d\d:\d\d\s+I stop here/);
+  await tui.waitFor(
+    /watchdog sent \d\d:\d\d:\d\d[\s\S]*Rescue 4711[\s\S]*watchdog received \d\d:\d\d:\d\d\s+I stop here/,
+  );
 });
 
 test("a command of a session that is not watched says so", async (t) => {

@@ -4,10 +4,10 @@
 import type { ExtensionCommandContext, KeybindingsManager, Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, type TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { TargetSummary, WatchdogStore } from "../../index.js";
+import { holding, type ToldIntervention } from "../alerts/interventions.ts";
+import { briefStateOf } from "../alerts/words.ts";
 import { now } from "../clock.ts";
 import { ago, amount, hasEnded, money, plural, shortIds, stateOf, totalTokens } from "../format.ts";
-import { briefStateOf } from "../intervention-text.ts";
-import { holding, type ToldIntervention } from "../interventions.ts";
 import { branch, squeeze } from "../render/branch.ts";
 import { layOut, paint, type Tone } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";

@@ -1,9 +1,9 @@
 // `/watchdog inspect <target>`: what a target did last, and the verdict on it. Pure over (runtime, session).
 
 import type { Severity, StuckAnalysis, TargetSummary, WatchdogEvent, WatchdogStore } from "../../index.js";
+import { holding, type ToldIntervention } from "../alerts/interventions.ts";
+import { stateOf as stateOfIntervention } from "../alerts/words.ts";
 import { ago, clock, plural, shortIds, stateOf, usage } from "../format.ts";
-import { stateOf as stateOfIntervention } from "../intervention-text.ts";
-import { holding, type ToldIntervention } from "../interventions.ts";
 import type { Line, Page } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
