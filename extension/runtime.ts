@@ -74,8 +74,11 @@ export interface MainSession {
   agentOf?(sessionId: string): AgentName | undefined;
   /** Interventions that were told of a target and are not over, the newest last. */
   interventions?(targetId: string): readonly ToldIntervention[];
-  /** Shows the user, once, that a child's model tried to change a setting that is not its own. */
-  attempted?(sessionId: string, key: string): void;
+  /**
+   * Shows the user, once for each child and key (or command), that a child set it for itself (`done`), or tried to and may
+   * not.
+   */
+  attempted?(sessionId: string, what: string, done: boolean): void;
 }
 
 export interface Delivering {

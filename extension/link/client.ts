@@ -163,6 +163,10 @@ export class LinkClient {
       steer: async (sessionId, message) => client.#steerOwn(sessionId, message),
       stop: async () => ({ outcome: "refused", reason: "a child process stops nobody" }),
       child: (sessionId) => client.#child(sessionId),
+      attempted(sessionId, what, done) {
+        if (client.#sessions.get(sessionId)?.opened === true)
+          client.#guard(() => client.#send({ t: "tried", s: sessionId, what, done }));
+      },
     };
   }
 
