@@ -249,7 +249,10 @@ test("a sub-agent's model changes nothing but limits of its own session, and the
   await family.ended(await family.spawn("a"));
   assert.equal(results.length, attempts.length + 1);
   for (const result of results.slice(0, -1)) {
-    assert.match(result, /^Nothing was changed\. Refused:\n- .*the user can run \/watchdog set \w+ in the main session/);
+    assert.match(
+      result,
+      /^Nothing was changed\. Refused:\n- .*the user can run \/watchdog set \w+ in the main session/,
+    );
   }
   assert.equal(results.at(-1), "Changed for this run: repeatThreshold = 7");
   assert.deepEqual((await family.call("watchdog_config", { action: "get" })).data.config, before);
