@@ -31,6 +31,7 @@ export async function alertWith(pi: PiRpc, part: string): Promise<string> {
     untold ||= isNotice(record);
     if (!untold || !isIdle(pi) || pi.records.slice(seen).some((later) => isAlert(later) || isNotice(later))) continue;
     untold = false;
-    await pi.prompt("What is new?");
+    // It may have begun to work in this moment.
+    await pi.send({ type: "prompt", message: "What is new?", streamingBehavior: "followUp" });
   }
 }

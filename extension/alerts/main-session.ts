@@ -15,11 +15,12 @@ import { type Delivery, wasTaken } from "../subagents/backend.ts";
 import { agentOf } from "../subagents/ids.ts";
 import { InterventionLog } from "./interventions.ts";
 import { outletOf } from "./outlet.ts";
+import { publisherOf } from "./publish.ts";
 import { isForPeople, type Matter, type Note, type Receipt } from "./queue.ts";
 import { steerChild, stopChild } from "./reach.ts";
 import { AlertRoom } from "./room.ts";
 import { saved } from "./saved.ts";
-import { interventionMessage, receiptLine } from "./text.ts";
+import { interventionMessage, receiptLine, rescueText } from "./text.ts";
 import { createTreeClock } from "./tree-clock.ts";
 
 /** Kinds of which a child can do something itself, once it knows. */
@@ -38,7 +39,9 @@ export function mainSession(
   connection: () => BackendConnection | undefined,
 ): OwnMainSession {
   const { store } = runtime.native;
-  const room = new AlertRoom(outletOf(runtime, session, guard));
+  const publisher = publisherOf(runtime, session);
+  const outlet = outletOf(runtime, session, guard, publisher);
+  const room = new AlertRoom(outlet);
   room.queue.restore(saved.take(session.id));
   const clock = createTreeClock(
     runtime,
@@ -85,7 +88,7 @@ export function mainSession(
     if (alertMode === "main_only" || notice.kind === "over" || notice.severity === "info") return [];
     if (notice.targetId === session.id && notice.intervention === undefined) return [];
     if (notice.intervention === undefined) {
-      const sent = await send(matter, notice.targetId, "rescue", session.config.rescueMessage);
+      const sent = await send(matter, notice.targetId, "rescue", rescueText([notice], { rescue: outlet.rescue() }));
       // An incident that could not be told to the child is told here, or nobody would know of it.
       matter.childOnly = alertMode === "direct_subagent" && isTaken(sent);
       return [sent];
@@ -116,7 +119,7 @@ export function mainSession(
       if (found.ok && isRescue) {
         store.note(found.handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
       }
-      runtime.debug("sent", message);
+      publisher.publish("rescue", matter);
     }
     return receipt;
   }
@@ -155,6 +158,7 @@ export function mainSession(
       clock.stop();
       if (goesOn) saved.put(session.id, room.queue.snapshot());
       room.close(goesOn);
+      publisher.close();
     },
     steer,
     stop,

@@ -156,7 +156,16 @@ function play(
       return { outcome: "queued" };
     },
   };
-  const session = { id, rootId: id, isMain: true, handle, ctx, config, backends: [backend] } as unknown as Session;
+  const session = {
+    id,
+    rootId: id,
+    isMain: true,
+    handle,
+    ctx,
+    config,
+    sources: {},
+    backends: [backend],
+  } as unknown as Session;
   const pi = {
     sendMessage: (message: { customType: string; content: string }, options: Record<string, unknown>) =>
       posted.push({ ...message, options }),
