@@ -65,8 +65,11 @@ export interface WatchdogConfig {
   allowProjectPowers: boolean;
 }
 
-/** Where a configuration layer came from; decides what it may change (`powers`). */
-export type ConfigSource = "global" | "project" | "command" | "model";
+/**
+ * Where a configuration layer came from; decides what it may change (`docs/security.md`). `model`: the main agent's model;
+ * `child`: a sub-agent's model, for its own session.
+ */
+export type ConfigSource = "global" | "project" | "command" | "model" | "child";
 
 export interface ConfigLayer {
   source: ConfigSource;

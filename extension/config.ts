@@ -57,8 +57,8 @@ async function read(source: "global" | "project", path: string): Promise<ConfigL
   }
 }
 
-export function configuration(native: Native, files: ConfigFiles, rootId: string): Configuration {
-  const { config, sources, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId)]);
+export function configuration(native: Native, files: ConfigFiles, rootId: string, id: string): Configuration {
+  const { config, sources, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId, id)]);
   return { config, sources, warnings: [...files.warnings, ...warnings] };
 }
 
@@ -69,14 +69,14 @@ export function configuration(native: Native, files: ConfigFiles, rootId: string
 export function changeConfig(
   native: Native,
   files: ConfigFiles,
-  rootId: string,
+  { rootId, id }: { rootId: string; id: string },
   before: WatchdogConfig,
   source: OverrideSource,
   name: string,
   patch: Record<string, unknown>,
 ): ConfigWarning[] {
   const candidate: ConfigLayer = { source, name, text: JSON.stringify(patch) };
-  const layers = [...files.layers, ...overrideLayers(rootId), candidate];
+  const layers = [...files.layers, ...overrideLayers(rootId, id), candidate];
   const { config, warnings } = native.resolveConfig(layers);
   const own = warnings.filter(
     (warning) => warning.source === source && warning.name === name && (warning.key ?? "") in { "": 0, ...patch },
@@ -85,7 +85,7 @@ export function changeConfig(
   const effective = before as unknown as Record<string, unknown>;
   for (const key of Object.keys(patch)) {
     const refused = own.some((warning) => warning.key === key && isDeepStrictEqual(after[key], effective[key]));
-    if (key in after && !refused) setOverride(rootId, source, name, key, after[key]);
+    if (key in after && !refused) setOverride(id, source, name, key, after[key]);
   }
   return own;
 }

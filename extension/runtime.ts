@@ -72,6 +72,11 @@ export interface MainSession {
   agentOf?(sessionId: string): AgentName | undefined;
   /** Interventions that were told of a target and are not over, the newest last. */
   interventions?(targetId: string): readonly ToldIntervention[];
+  /**
+   * Shows the user, once for each child and key (or command), that a child set it for itself (`done`), or tried to and may
+   * not.
+   */
+  attempted?(sessionId: string, what: string, done: boolean): void;
 }
 
 export interface Delivering {

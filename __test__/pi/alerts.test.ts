@@ -10,6 +10,7 @@ import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgen
 import { poll } from "../support/pi.ts";
 import { bash, call } from "../support/scripts.ts";
 
+const AGENT_FILE = new URL("../../agents/watchdog.md", import.meta.url);
 const LOOK = "cat src.txt";
 
 /** Goes round; before each turn in `stops` it waits for the gate of that name. */
@@ -120,6 +121,7 @@ test("fifty alerts by a child about a healthy agent start no call of the main ag
   const results: string[] = [];
   let target = "";
   const family = await open(t, {
+    files: { ".pi/agents/watchdog.md": readFileSync(AGENT_FILE, "utf8") },
     children: {
       noisy: ({ turn, toolResults }) => {
         results.push(...toolResults.map(({ text }) => text));
@@ -138,7 +140,7 @@ test("fifty alerts by a child about a healthy agent start no call of the main ag
   });
   const before = mainCalls(family);
   const from = family.pi.records.length;
-  const outcome = await family.call("subagent", family.task("noisy"));
+  const outcome = await family.call("subagent", { ...family.task("noisy"), subagent_type: "watchdog" });
   assert.equal(outcome.isError, false, outcome.text);
   await answered(family, from);
   assert.equal(mainCalls(family), before + 2, "the call of the tool and the answer to its result");

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { subcommands } from "../../extension/commands/watchdog.ts";
 import { Lab, type LabOptions, type PiRpc, tmuxMissing } from "../support/pi.ts";
 import { bash, loop, RESCUE, rescued, rescues, textOf, watchdogTexts } from "../support/scripts.ts";
 
@@ -41,6 +42,8 @@ const COMMANDS: readonly [command: string, says: RegExp][] = [
     "/watchdog dance",
     /Unknown subcommand "dance"\. Use \/watchdog status \| config \| set <key> <value> \| pause [\s\S]* \| stop <target>/,
   ],
+  ["/watchdog statsu", /Unknown subcommand "statsu"\. Did you mean \/watchdog status\?/],
+  ["/watchdog help", new RegExp(subcommands.map(({ name }) => `/watchdog ${name} `).join("[\\s\\S]*?"))],
 ];
 
 test("every command answers in rpc mode, and asks no model", async (t) => {
@@ -50,6 +53,13 @@ test("every command answers in rpc mode, and asks no model", async (t) => {
   assert.equal(lab.server.requests.length, 0);
   await pi.prompt("look");
   assert.deepEqual(lab.server.requests[0]?.newUserTexts, ["look"], "the model is not sent the answers");
+});
+
+test("the description of the command in Pi's menu names every subcommand", async (t) => {
+  const pi = await (await open(t)).rpc();
+  const { commands } = await pi.send({ type: "get_commands" });
+  const found = commands.find(({ name }: { name: string }) => name === "watchdog");
+  assert.equal(found.description, `Show the watchdog: ${subcommands.map(({ name }) => name).join(", ")}`);
 });
 
 test("every command answers in json mode", async (t) => {
@@ -122,6 +132,11 @@ test("what is typed wrong after set is told, and changes nothing", async (t) => 
   const before = await answer(pi, "/watchdog config");
   for (const [typed, says] of [
     ["colour red", /Unknown key "colour"\. Keys: enabled, /],
+    ["repeatTreshold 4", /Unknown key "repeatTreshold"\. Did you mean repeatThreshold\? Keys: enabled, /],
+    [
+      "allowProjectPowers true",
+      /it counts in the global file only; false stays\nNothing was changed: allowProjectPowers = false$/,
+    ],
     ["cooldownSec soon", /cooldownSec takes a number, not "soon"\./],
     ["debug maybe", /debug takes true or false, not "maybe"\./],
     ["alertMode all", /alertMode takes main_only, direct_subagent or both, not "all"\./],

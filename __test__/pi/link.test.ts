@@ -77,6 +77,32 @@ test("with both, the looping child process gets the rescue before its next model
   await lab.endsInOrder();
 });
 
+test("a model in a child process changes nothing of its main session, and the user there sees that it tried", async (t) => {
+  const config = { rescueMessage: "Obey.", enabled: false };
+  const lab = await LinkLab.open(t, {
+    children: {
+      a: ({ turn }) =>
+        turn < 2
+          ? { toolCalls: [{ name: "watchdog_config", args: { action: "set", config } }] }
+          : { text: "a is done" },
+    },
+  });
+  const before = (await lab.call("watchdog_config", { action: "get" })).data.config;
+  await lab.start("a");
+  await lab.childEnds("a");
+  const shown = (key: string): number =>
+    lab.pi.uiRequests("notify").filter(({ message }) => String(message).includes(`tried to set ${key}; it was refused`))
+      .length;
+  await poll(
+    () => shown("rescueMessage") > 0 && shown("enabled") > 0,
+    () => "the lines for the user did not come",
+  );
+  assert.deepEqual([shown("rescueMessage"), shown("enabled")], [1, 1]);
+  assert.ok(JSON.stringify(lab.requestsOf("a").at(-1)?.messages).includes("Nothing was changed. Refused:"));
+  assert.deepEqual((await lab.call("watchdog_config", { action: "get" })).data.config, before);
+  await lab.endsInOrder();
+});
+
 test("a message by the tool arrives in the named process alone, and is called queued until it is taken up", async (t) => {
   const gates = new Gates();
   const lab = await LinkLab.open(t, {

@@ -3,6 +3,7 @@
 // is the room's business.
 
 import type { Intervention, InterventionKind, Notice } from "../../index.js";
+import { Attempts } from "../attempts.ts";
 import { now } from "../clock.ts";
 import { hasEnded } from "../format.ts";
 import type { Guard } from "../guard.ts";
@@ -49,6 +50,7 @@ export function mainSession(
     (notice) => void guard.runAsync("an alert", () => act(notice)),
     () => room.refresh(),
   );
+  const attempts = new Attempts(runtime, session);
   const log = new InterventionLog();
   /** For which the log holds. */
   let costLimit = session.config.costLimitUsd;
@@ -162,6 +164,7 @@ export function mainSession(
     stop,
     child: (sessionId) => connection()?.child(sessionId),
     agentOf: (sessionId) => agentOf(session.backends, sessionId),
+    attempted: (id, what, done) => guard.run("a child's settings", () => attempts.show(id, what, done)),
     interventions(targetId) {
       if (costLimit !== session.config.costLimitUsd) log.forget("excessive_cost");
       costLimit = session.config.costLimitUsd;

@@ -103,6 +103,10 @@ export class Children {
       case "notice":
         this.#notice(connection, child, frame);
         return this.#heard(connection);
+      case "tried":
+        if (typeof frame.what === "string")
+          findMain(this.#host.session.id)?.attempted?.(s, frame.what, frame.done === true);
+        return this.#heard(connection);
       case "end":
         this.#end(child, endStatus(frame.status));
         return true;
@@ -318,4 +322,4 @@ export class Children {
   }
 }
 
-const KNOWN: ReadonlySet<string> = new Set(["events", "state", "notice", "end", "did"]);
+const KNOWN: ReadonlySet<string> = new Set(["events", "state", "notice", "tried", "end", "did"]);

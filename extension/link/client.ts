@@ -52,6 +52,8 @@ export class LinkClient {
   #retractParent = (): void => {};
   #config: WatchdogConfig;
   #layers = "";
+  /** What models here tried to change, until the main session can be told. */
+  #tried: (Frame & { s: string })[] = [];
   #socket: Socket | undefined;
   #nonce = "";
   #welcome = false;
@@ -163,6 +165,10 @@ export class LinkClient {
       steer: async (sessionId, message) => client.#steerOwn(sessionId, message),
       stop: async () => ({ outcome: "refused", reason: "a child process stops nobody" }),
       child: (sessionId) => client.#child(sessionId),
+      attempted(sessionId, what, done) {
+        client.#tried = [...client.#tried, { t: "tried", s: sessionId, what, done }].slice(-MAX_PENDING);
+        client.#guard(() => client.#report());
+      },
     };
   }
 
@@ -220,6 +226,11 @@ export class LinkClient {
       if (sent || this.#sessions.get(notice.targetId)?.opened !== true) continue;
       waiting.sent = true;
       if (!this.#send({ t: "notice", s: notice.targetId, n, notice, note: words })) return;
+    }
+    for (const tried of [...this.#tried]) {
+      if (this.#sessions.get(tried.s)?.opened !== true) continue;
+      this.#tried = this.#tried.filter((other) => other !== tried);
+      if (!this.#send(tried)) return;
     }
     for (const [id, reported] of [...this.#sessions]) {
       const ended = reported.opened && !reported.leaving ? reported.ended() : undefined;

@@ -65,16 +65,19 @@ pub enum Scope {
     /// The global file only, not even a command.
     GlobalFile,
     /// Decides when a power acts. While one of `powers` is on, a project file and a model may only make it laxer than
-    /// the user's own value. `laxness` grows as values get laxer.
-    Limit { powers: &'static [&'static str], laxness: fn(&Value) -> f64 },
+    /// the user's own value, and a sub-agent's model may not set it at all. Without such a power a sub-agent's model may
+    /// set it for its own session if `own`. `laxness` grows as values get laxer.
+    Limit { own: bool, powers: &'static [&'static str], laxness: fn(&Value) -> f64 },
 }
 
 /// Powers that act on the verdict of a rule.
 const BY_VERDICT: &[&str] = &["alertMode", "steerDryRunDefault", "circuitBreaker", "autoKill", "notifyCommand"];
 /// Powers that act on silence and age. `autoKill` needs both an age and either silence or a verdict.
 const BY_CLOCK: &[&str] = &["steerDryRunDefault", "autoKill", "notifyCommand"];
-/// Powers that act on what several agents do to each other: the children concerned are told too.
-const BY_OTHERS: &[&str] = &["alertMode", "steerDryRunDefault", "notifyCommand"];
+/// Powers that act on conflicts: the circuit breaker refuses git commands that would undo another agent's work.
+const BY_CONFLICT: &[&str] = &["alertMode", "steerDryRunDefault", "circuitBreaker", "notifyCommand"];
+/// Powers that act on alerts.
+const BY_ALERT: &[&str] = &["alertMode", "steerDryRunDefault", "notifyCommand"];
 /// Powers that act on any report: a watchdog agent that reads it may steer, a command is run with it.
 const BY_REPORT: &[&str] = &["steerDryRunDefault", "notifyCommand"];
 
@@ -108,7 +111,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "enabled",
         shape: Shape::Bool,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: off_is_lax },
+        scope: Scope::Limit { own: false, powers: BY_VERDICT, laxness: off_is_lax },
         description: "Whether anything is watched at all.",
     },
     Key {
@@ -120,139 +123,139 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "repeatThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Rounds with the same action and the same result that make an agent stuck. 0 disables the rule, as for every threshold.",
     },
     Key {
         name: "changingOutputThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Rounds with the same action and materially different results. 3 makes the rule literal: any command run three times.",
     },
     Key {
         name: "typecheckRepeatThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Runs of the same failing type check with nothing changed in between.",
     },
     Key {
         name: "llmRepeatThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Messages in a row with the same body, to or from the model.",
     },
     Key {
         name: "cycleThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Laps of a cycle of two to eight rounds with the same results.",
     },
     Key {
         name: "staleRevisitsThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Rounds in a row in which nothing new was asked or answered, in whatever order.",
     },
     Key {
         name: "errorLoopThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Failures of one program or tool with the same error, whatever the arguments.",
     },
     Key {
         name: "unknownToolThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Calls in a row of tools that do not exist or with arguments that do not validate.",
     },
     Key {
         name: "deniedThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Refusals of one tool by a person, a permission or a policy.",
     },
     Key {
         name: "emptyResultThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Varied questions in a row that all find nothing, or get the very same answer.",
     },
     Key {
         name: "failingEditThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Edits of one file that fail or change nothing.",
     },
     Key {
         name: "editRevertThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Returns of a file to an old state with no new state in between.",
     },
     Key {
         name: "persistentFailureThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Runs of a check that fails in the same way although something was changed before each.",
     },
     Key {
         name: "rereadThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Reads of a file that show no line that was not shown before.",
     },
     Key {
         name: "narrationThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Messages in a row that announce work, ask the same question or are empty, without a tool call.",
     },
     Key {
         name: "streamRepetition",
         shape: Shape::Bool,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: off_is_lax },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: off_is_lax },
         description: "Whether a message whose text goes round is told, while it is written.",
     },
     Key {
         name: "pollingThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Equal answers to polls that follow each other without a pause.",
     },
     Key {
         name: "compactionLoopThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Compactions of the context with nothing new between them.",
     },
     Key {
         name: "idleNoProgressSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: zero_is_off },
+        scope: Scope::Limit { own: true, powers: BY_VERDICT, laxness: zero_is_off },
         description: "Seconds in which tools run and nothing is edited. 0: off.",
     },
     Key {
         name: "idleTimeoutSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        scope: Scope::Limit { powers: BY_CLOCK, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_CLOCK, laxness: zero_is_off },
         description: "Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, no question to an agent that can answer it, and no working sub-agent). Twice as long at thinking level medium, five times at high, ten times at xhigh. 0: off.",
     },
     Key {
         name: "openToolTimeoutSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        scope: Scope::Limit { powers: BY_CLOCK, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_CLOCK, laxness: zero_is_off },
         description: "Seconds that one tool call may run; a call that declares a longer time itself may run that long and a little more. 0: off.",
     },
     Key {
         name: "staleAfterSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        scope: Scope::Limit { powers: BY_REPORT, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_REPORT, laxness: zero_is_off },
         description: "Age in seconds at which a running sub-agent is told of. 0: off.",
     },
     Key {
         name: "autoKillAfterSec",
         shape: Shape::Seconds { min: 0.0, max: YEAR },
-        scope: Scope::Limit { powers: BY_CLOCK, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_CLOCK, laxness: zero_is_off },
         description: "Age in seconds at which a running sub-agent is past its limit. 0: off.",
     },
     Key {
@@ -264,31 +267,31 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "costLimitUsd",
         shape: Shape::Usd { max: 1_000_000.0 },
-        scope: Scope::Limit { powers: BY_REPORT, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_REPORT, laxness: zero_is_off },
         description: "US dollars that one agent, or a main session with all its sub-agents, may use before it is told; remarks at 50 and 80 %. Nothing is stopped. 0: off.",
     },
     Key {
         name: "fileConflicts",
         shape: Shape::Bool,
-        scope: Scope::Limit { powers: BY_OTHERS, laxness: off_is_lax },
+        scope: Scope::Limit { own: false, powers: BY_CONFLICT, laxness: off_is_lax },
         description: "Whether two running agents that change the same file are told of, and git commands that would undo another agent's unsaved work in the tree, folders or files that they concern.",
     },
     Key {
         name: "deadlockThreshold",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_OTHERS, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_ALERT, laxness: zero_is_off },
         description: "Agents that wait while none can go on. Circles, and waits for agents that have ended, are told at any number.",
     },
     Key {
         name: "maxSpawnDepth",
         shape: Shape::Integer { min: 0, max: 100 },
-        scope: Scope::Limit { powers: BY_REPORT, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_REPORT, laxness: zero_is_off },
         description: "Levels of sub-agents below a main session. 0: off.",
     },
     Key {
         name: "planLagTurns",
         shape: THRESHOLD,
-        scope: Scope::Limit { powers: BY_REPORT, laxness: zero_is_off },
+        scope: Scope::Limit { own: false, powers: BY_REPORT, laxness: zero_is_off },
         description: "Turns of work after which a plan (todo list) that was not updated is remarked on, once for each message of the user.",
     },
     Key {
@@ -318,7 +321,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "cooldownSec",
         shape: Shape::Seconds { min: -YEAR, max: YEAR },
-        scope: Scope::Limit { powers: BY_VERDICT, laxness: negative_is_never },
+        scope: Scope::Limit { own: false, powers: BY_ALERT, laxness: negative_is_never },
         description: "Seconds before the same evidence is told again. 0: at every check. Negative: never again. Other evidence is told at once.",
     },
     Key {

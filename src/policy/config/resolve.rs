@@ -21,8 +21,10 @@ pub enum Source {
     Project,
     /// What the user typed in this run.
     Command,
-    /// What a model asked for in this run.
+    /// What the main agent's model asked for in this run.
     Model,
+    /// What a sub-agent's model asked for, for its own session.
+    Child,
 }
 
 /// One source of configuration: JSON text and how to name it in warnings.
@@ -67,7 +69,10 @@ const MAX_UNKNOWN: usize = 10;
 
 pub fn resolve(layers: &[Layer]) -> Resolved {
     // A project counts on the global file, in whatever order the layers come.
-    let granted = layers.iter().filter(|layer| layer.source == Source::Global).any(grants);
+    let granted = layers
+        .iter()
+        .filter(|layer| layer.source == Source::Global)
+        .any(|layer| sets(layer, "allowProjectPowers", true));
     // Which powers are on in the end decides what a project may do to their limits. Powers do not depend on limits.
     let mut state = State::new(granted, vec![]);
     for layer in layers {
@@ -78,13 +83,14 @@ pub fn resolve(layers: &[Layer]) -> Resolved {
     for layer in layers {
         state.lay(layer);
     }
+    state.report_switched_off(layers);
     // Every value has passed its check, so this cannot fail; the defaults are the safe answer if it ever did.
     let config = serde_json::from_value(Value::Object(state.values)).unwrap_or_default();
     Resolved { config, sources: state.sources, warnings: state.warnings }
 }
 
-fn grants(layer: &Layer) -> bool {
-    parse(&layer.text).is_ok_and(|object| object.get("allowProjectPowers") == Some(&Value::Bool(true)))
+fn sets(layer: &Layer, name: &str, value: bool) -> bool {
+    parse(&layer.text).is_ok_and(|object| object.get(name) == Some(&Value::Bool(value)))
 }
 
 struct State {
@@ -166,6 +172,7 @@ impl State {
             Source::Command => {
                 return matches!(key.scope, Scope::GlobalFile).then(|| "it counts in the global file only".to_owned());
             }
+            Source::Child => return self.child_refusal(key),
             Source::Project => false,
             Source::Model => true,
         };
@@ -187,12 +194,39 @@ impl State {
             Scope::UserPower(_) | Scope::User => Some(format!("{who} cannot set it, the global file does")),
             Scope::GlobalFile if model => Some("a model cannot raise powers that the user did not grant".to_owned()),
             Scope::GlobalFile => Some("a project file cannot grant itself powers".to_owned()),
-            Scope::Limit { powers, laxness } => {
+            Scope::Limit { powers, laxness, .. } => {
                 let power = powers.iter().find(|power| self.armed.contains(power))?;
                 let free = self.granted && !model;
                 (!free && laxness(value) < laxness(own))
                     .then(|| format!("while {power} is on, {who} may only make it laxer than {}", show(own)))
             }
+        }
+    }
+
+    /// A sub-agent must neither loosen what a power of the user acts on, nor touch what holds for others.
+    fn child_refusal(&self, key: &Key) -> Option<String> {
+        match key.scope {
+            Scope::Limit { own: true, powers, .. } => {
+                let power = powers.iter().find(|power| self.armed.contains(power))?;
+                Some(format!("a sub-agent may not change what {power} acts on"))
+            }
+            _ => Some(format!(
+                "a sub-agent may only tune limits of its own session; the user can run /watchdog set {} in the main session",
+                key.name
+            )),
+        }
+    }
+
+    /// A repository that is not watched must not look like one in which nothing happens.
+    fn report_switched_off(&mut self, layers: &[Layer]) {
+        if self.sources["enabled"] != Origin::Layer(Source::Project) || self.values["enabled"] != Value::Bool(false) {
+            return;
+        }
+        let mut projects = layers.iter().rev().filter(|layer| layer.source == Source::Project);
+        if let Some(layer) = projects.find(|layer| sets(layer, "enabled", false)) {
+            let message = "enabled = false switches the watchdog off in this project; \
+                           /watchdog set enabled true switches it on for this run";
+            self.warn(layer, Some("enabled"), message.to_owned());
         }
     }
 
