@@ -82,7 +82,7 @@ export const subcommands: readonly Command[] = [
     args: "[close|kill]",
     description: "Sessions that a Pi left behind",
     run: (runtime, _session, rest) =>
-      orphansPage({ native: runtime.native, now: now(), kill: (pid) => process.kill(pid, "SIGTERM") }, rest),
+      orphansPage({ native: runtime.native, now: now(), kill: runtime.native.processes.end }, rest),
   },
 ];
 
