@@ -646,8 +646,8 @@ export interface WatchdogStore {
   attachRemote(handle: number, run: string, now: number): number;
   /** The session goes on in this process: it is observed here again. */
   detachRemote(handle: number): void;
-  /** Something was heard of it, or the connection is gone. */
-  remoteContact(handle: number, now: number, connected: boolean): void;
+  /** Something was heard of it, or the connection is gone. Signal bits: what it said that it used may count only now. */
+  remoteContact(handle: number, now: number, connected: boolean): number;
   /**
    * Takes a batch of events, JSON text of an array: {@link WatchdogEvent} fields with a number `q` that rises by one, or
    * `{q, at, life, fields}` for a lifecycle event. Each is taken once; numbers left out count as lost. The number of the

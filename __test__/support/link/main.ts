@@ -6,7 +6,7 @@ import { publishMain } from "../../../extension/root.ts";
 import type { BackendConnection, Delivering, MainSession, WatchedSession } from "../../../extension/runtime.ts";
 import type { SubagentBackend } from "../../../extension/subagents/backend.ts";
 import type { Host } from "../../../extension/subagents/connection.ts";
-import { defaultConfig, type Notice, store, type TargetSummary } from "../../../index.js";
+import { defaultConfig, type Notice, processes, store, type TargetSummary } from "../../../index.js";
 import type { Scope } from "../cleanup.ts";
 import { poll } from "../wait.ts";
 
@@ -56,7 +56,8 @@ export class TestMain {
   }
 
   #connect(): BackendConnection {
-    const host = { session: this.session, store, now: Date.now, fault: (message: string) => this.faults.push(message) };
+    const fault = (message: string) => this.faults.push(message);
+    const host = { session: this.session, store, processes, now: Date.now, fault };
     return connectLink(host as unknown as Host);
   }
 
