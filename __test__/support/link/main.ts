@@ -27,7 +27,11 @@ export class TestMain {
   readonly #main: MainSession;
   readonly #retract: () => void;
 
-  constructor(scope: Scope) {
+  readonly #processes: typeof processes | undefined;
+
+  /** `processes: undefined`: as where the system proves nothing. */
+  constructor(scope: Scope, host: { processes: typeof processes | undefined } = { processes }) {
+    this.#processes = host.processes;
     this.id = `main-${process.pid}-${++mains}`;
     const config = defaultConfig();
     const handle = store.open(this.id, Date.now(), { name: "main", kind: "task" }, config);
@@ -57,7 +61,7 @@ export class TestMain {
 
   #connect(): BackendConnection {
     const fault = (message: string) => this.faults.push(message);
-    const host = { session: this.session, store, processes, now: Date.now, fault };
+    const host = { session: this.session, store, processes: this.#processes, now: Date.now, fault };
     return connectLink(host as unknown as Host);
   }
 
