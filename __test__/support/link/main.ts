@@ -22,6 +22,8 @@ export class TestMain {
   readonly id: string;
   readonly told: Told[] = [];
   readonly faults: string[] = [];
+  /** How often it was to look at what is due of the tree. */
+  tended = 0;
   readonly session: WatchedSession;
   connection: BackendConnection;
   readonly #main: MainSession;
@@ -52,7 +54,9 @@ export class TestMain {
       steer: async () => ({ outcome: "refused", reason: "not here" }),
       stop: async () => ({ outcome: "refused", reason: "not here" }),
       child: () => undefined,
-      tend: () => {},
+      tend: () => {
+        this.tended += 1;
+      },
     };
     this.#retract = publishMain(this.#main);
     this.connection = this.#connect();

@@ -80,6 +80,17 @@ export class Peer {
     );
   }
 
+  /** Resolves when all that was sent before has been taken; `s` is a session that it reports. */
+  async barrier(s: string): Promise<void> {
+    const answers = () => this.lines.filter((line) => line.t === "ack" && line.s === s).length;
+    const before = answers();
+    this.send({ t: "events", s, e: [] });
+    await poll(
+      () => (answers() > before ? true : undefined),
+      () => `an answer for ${s}`,
+    );
+  }
+
   isClosed(): Promise<true> {
     return poll(
       () => (this.closed ? (true as const) : undefined),
