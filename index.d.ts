@@ -51,11 +51,16 @@ export interface WatchdogConfig {
   historyMaxDays: number;
   historyMaxMb: number;
   cooldownSec: number;
+  wakeOnCritical: boolean;
   maxPreviewLines: number;
   maxEventsPerAgent: number;
   alertMode: AlertMode;
   steerDryRunDefault: boolean | null;
   circuitBreaker: CircuitBreaker;
+  /** Program and arguments; empty: off. */
+  notifyCommand: string[];
+  /** Path; empty: off. */
+  findingsLog: string;
   debug: boolean;
   allowProjectPowers: boolean;
 }
@@ -79,8 +84,17 @@ export interface ConfigWarning {
   message: string;
 }
 
+/** For each key the layer that its effective value comes from: text from a project or a model is not the user's. */
+export type ConfigSources = Record<keyof WatchdogConfig, ConfigSource | "default">;
+
+export interface ResolvedConfig {
+  config: WatchdogConfig;
+  sources: ConfigSources;
+  warnings: ConfigWarning[];
+}
+
 /** Merges layers over the defaults, later ones win. Never throws: what is wrong is a warning and the value below stands. */
-export function resolveConfig(layers: readonly ConfigLayer[]): { config: WatchdogConfig; warnings: ConfigWarning[] };
+export function resolveConfig(layers: readonly ConfigLayer[]): ResolvedConfig;
 /** A fresh copy of the defaults. */
 export function defaultConfig(): WatchdogConfig;
 /** The JSON schema (draft 2020-12) of a configuration file; also shipped as `watchdog-supervisor.schema.json`. */

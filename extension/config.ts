@@ -3,8 +3,9 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { CONFIG_DIR_NAME, type ExtensionContext, getAgentDir } from "@earendil-works/pi-coding-agent";
-import type { ConfigLayer, ConfigWarning, WatchdogConfig } from "../index.js";
+import type { ConfigLayer, ConfigSources, ConfigWarning, WatchdogConfig } from "../index.js";
 import { type OverrideSource, overrideLayers, setOverride } from "./overrides.ts";
 import type { Native } from "./runtime.ts";
 
@@ -19,6 +20,7 @@ export interface ConfigFiles {
 
 export interface Configuration {
   config: WatchdogConfig;
+  sources: ConfigSources;
   warnings: ConfigWarning[];
 }
 
@@ -56,8 +58,8 @@ async function read(source: "global" | "project", path: string): Promise<ConfigL
 }
 
 export function configuration(native: Native, files: ConfigFiles, rootId: string): Configuration {
-  const { config, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId)]);
-  return { config, warnings: [...files.warnings, ...warnings] };
+  const { config, sources, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId)]);
+  return { config, sources, warnings: [...files.warnings, ...warnings] };
 }
 
 /**
@@ -82,7 +84,7 @@ export function changeConfig(
   const after = config as unknown as Record<string, unknown>;
   const effective = before as unknown as Record<string, unknown>;
   for (const key of Object.keys(patch)) {
-    const refused = own.some((warning) => warning.key === key && after[key] === effective[key]);
+    const refused = own.some((warning) => warning.key === key && isDeepStrictEqual(after[key], effective[key]));
     if (key in after && !refused) setOverride(rootId, source, name, key, after[key]);
   }
   return own;

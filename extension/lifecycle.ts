@@ -2,22 +2,22 @@
 // of configuration and of parentage into effect. Every part that must be undone is undone here.
 
 import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "@earendil-works/pi-coding-agent";
-import { tellDue, tellStopped } from "./alerts.ts";
+import { reportDue, reportStopped } from "./alerts/due.ts";
+import { mainSession, type OwnMainSession } from "./alerts/main-session.ts";
+import { append, post } from "./alerts/post.ts";
 import { now } from "./clock.ts";
 import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
 import { createHistory } from "./history.ts";
 import { goAlone, joinLink } from "./link/join.ts";
-import { mainSession } from "./main-session.ts";
 import { MessageObserver } from "./observe/messages.ts";
 import { RunObserver } from "./observe/run.ts";
 import { lifecycle, type Sink } from "./observe/sink.ts";
 import { ToolObserver } from "./observe/tools.ts";
 import { Turns } from "./observe/turns.ts";
 import type { Watch } from "./observe.ts";
-import { post } from "./post.ts";
 import { findMain, publishMain } from "./root.ts";
-import type { BackendConnection, MainSession, Runtime } from "./runtime.ts";
+import type { BackendConnection, Runtime } from "./runtime.ts";
 import { Session } from "./session.ts";
 import { createTicker, tickEvery } from "./ticker.ts";
 import { tellAgain, tellOnce } from "./told.ts";
@@ -51,7 +51,7 @@ export function createLifecycle(
   const { pi, native } = runtime;
   const { store, Signal } = native;
   let watch: Watch | null = null;
-  let main: (MainSession & { close(): void }) | undefined;
+  let main: OwnMainSession | undefined;
   let connection: BackendConnection | undefined;
   const history = createHistory(native, guard);
   let retract = (): void => {};
@@ -70,7 +70,7 @@ export function createLifecycle(
 
   function signal(session: Session, bits: number): void {
     if (bits === 0) return;
-    if (bits & Signal.NOTICE) tellDue(runtime, session);
+    if (bits & Signal.NOTICE) reportDue(runtime, session);
     if (bits & Signal.TREE) findMain(session.rootId)?.tend();
     if (bits & Signal.VERDICT) chip.update();
   }
@@ -87,7 +87,7 @@ export function createLifecycle(
     retract();
     connection?.dispose(goesOn);
     connection = undefined;
-    main?.close();
+    main?.close(goesOn);
     main = undefined;
   }
 
@@ -166,7 +166,19 @@ export function createLifecycle(
       }),
       tools: new ToolObserver(sink, turns),
       run: new RunObserver(sink),
-      stopped: () => tellStopped(runtime, session),
+      stopped: () => reportStopped(runtime, session),
+      turnEnded(goesOn) {
+        const message = goesOn ? main?.room.beforeCall() : undefined;
+        if (message === undefined) return;
+        const { customType, content, details } = message;
+        if (append(pi, customType, content, details)) runtime.debug("sent", content);
+      },
+      prompted(byPerson) {
+        const message = main?.room.withPrompt(byPerson);
+        if (message !== undefined) runtime.debug("sent", message.content);
+        return message;
+      },
+      settled: (aborted) => main?.room.settled(aborted),
       working(now) {
         working = now;
         if (now) {

@@ -1,6 +1,7 @@
 // Which event of Pi goes to which part of the observer. A session that is not watched costs a null check.
 
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext, TurnEndEvent } from "@earendil-works/pi-coding-agent";
+import type { ModelMessage } from "./alerts/room.ts";
 import type { Guard } from "./guard.ts";
 import { nameParent } from "./link/address.ts";
 import type { MessageObserver } from "./observe/messages.ts";
@@ -17,6 +18,12 @@ export interface Watch {
   readonly run: RunObserver;
   /** The circuit breaker ends the turn. */
   stopped(): void;
+  /** A turn is over. `goesOn`: the model is called again in any case. */
+  turnEnded(goesOn: boolean): void;
+  /** A run begins; what goes with its prompt. */
+  prompted(byPerson: boolean): ModelMessage | undefined;
+  /** The run is over. */
+  settled(aborted: boolean): void;
   /** The agent has begun to work, or stopped for good until the next prompt. */
   working(working: boolean): void;
   /** It asks the model: it works, also where its beginning was not seen. */
@@ -37,6 +44,13 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   pi.on(
     "input",
     watched("input", ({ messages }, event) => messages.input(event)),
+  );
+  pi.on(
+    "before_agent_start",
+    watched("before_agent_start", ({ messages, prompted }) => {
+      const message = prompted(messages.takePrompt());
+      return message && { message: { ...message, display: true } };
+    }),
   );
   pi.on(
     "message_start",
@@ -95,16 +109,22 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
     "turn_start",
     watched("turn_start", (watch) => watch.asks()),
   );
+  pi.on("turn_end", (event, ctx) => {
+    const watch = current();
+    if (watch === null || !watch.session.observing) return;
+    watch.guard.run("turn_end", () => watch.turnEnded(goesOn(event, ctx)));
+  });
   pi.on(
     "agent_end",
     watched("agent_end", ({ run }) => run.end()),
   );
   pi.on(
     "agent_settled",
-    watched("agent_settled", ({ run, tools, session, working }, event) => {
-      run.settled(event);
+    watched("agent_settled", ({ run, tools, session, working, settled }, event) => {
+      const aborted = run.settled(event);
       tools.settled();
       working(false);
+      settled(aborted);
       session.breaker.settled(session);
     }),
   );
@@ -140,4 +160,10 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
     "ui_prompt_end",
     watched("ui_prompt_end", ({ run }) => run.answered()),
   );
+}
+
+/** Whether Pi calls the model again whatever the watchdog does: it has results to show, or a message waits. */
+function goesOn({ toolResults }: TurnEndEvent, ctx: ExtensionContext): boolean {
+  if (ctx.signal?.aborted === true) return false;
+  return toolResults.length > 0 || ctx.hasPendingMessages();
 }

@@ -2,9 +2,10 @@
 // and index.ts wires them.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
-import type { ToldIntervention } from "./interventions.ts";
+import type { ConfigSource, ConfigSources, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
+import type { ToldIntervention } from "./alerts/interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
+import type { AgentName } from "./subagents/ids.ts";
 
 /** One session that this extension instance watches: from `session_start` to `session_shutdown`. */
 export interface WatchedSession {
@@ -17,6 +18,8 @@ export interface WatchedSession {
   /** Context of the latest event of the session. */
   ctx: ExtensionContext;
   config: WatchdogConfig;
+  /** Where each value of `config` comes from. */
+  sources: ConfigSources;
   warnings: ConfigWarning[];
   /** Changes configuration keys for this run. Returns the warnings; what is refused has one and stays as it was. */
   change(
@@ -54,8 +57,11 @@ export interface MainSession {
   readonly attended: boolean;
   /** The main session's own configuration: it decides what may be done to its children. */
   readonly config: WatchdogConfig;
-  /** Shows a notice about a child in the main session; `note` is what a model wrote about it, to be quoted. */
-  deliver(notice: Notice, note?: string, how?: Delivering): void;
+  /**
+   * Takes a notice about an agent of the tree; `note` is what a model wrote about it, to be quoted. False: too many came
+   * from children, and this one is left out.
+   */
+  deliver(notice: Notice, note?: string, how?: Delivering): boolean | undefined;
   /** Something is due about an agent of the tree, or one has begun to work: its clocks must run. */
   tend(): void;
   /** Sends a message to a child: by the backend that knows it, else within the child's own instance. */
@@ -64,13 +70,17 @@ export interface MainSession {
   stop(sessionId: string): Promise<Delivery>;
   /** What is known of a child session before its own `session_start`. */
   child(sessionId: string): ChildLink | undefined;
+  /** The name by which the main agent's own tools reach a child; undefined where no package knows it beyond doubt. */
+  agentOf?(sessionId: string): AgentName | undefined;
   /** Interventions that were told of a target and are not over, the newest last. */
   interventions?(targetId: string): readonly ToldIntervention[];
 }
 
 export interface Delivering {
-  /** False: the notice starts no turn of an idle main agent, however grave it is. Default: true. */
+  /** False: another process brought it; it starts no turn of an idle main agent. Default: true. */
   wake?: boolean;
+  /** Label of the child whose model wrote the note. */
+  author?: string;
 }
 
 /** What `connectBackends(runtime)` hands back to whoever started it. */

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
+import type { ConfigSources, ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
 import { now } from "./clock.ts";
 import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
 import type { OverrideSource } from "./overrides.ts";
@@ -37,6 +37,7 @@ export class Session implements WatchedSession {
   readonly handle: number;
   ctx: ExtensionContext;
   config: WatchdogConfig;
+  sources: ConfigSources;
   warnings: ConfigWarning[];
   backends: SubagentBackend[] = [];
   packages: () => PackageReport[] = () => [];
@@ -87,8 +88,9 @@ export class Session implements WatchedSession {
     this.ctx = ctx;
     this.#mode = ctx.mode;
     this.id = ctx.sessionManager.getSessionId();
-    const { config, warnings } = configuration(native, files, this.rootId);
+    const { config, sources, warnings } = configuration(native, files, this.rootId);
     this.config = this.#inherited(config);
+    this.sources = sources;
     this.warnings = warnings;
     this.handle = native.store.open(this.id, now(), this.#info(), this.config);
     native.store.detachRemote(this.handle);
@@ -170,8 +172,9 @@ export class Session implements WatchedSession {
 
   refresh(): void {
     if (!this.#open) return;
-    const { config, warnings } = configuration(this.#native, this.#files, this.rootId);
+    const { config, sources, warnings } = configuration(this.#native, this.#files, this.rootId);
     this.config = this.#inherited(config);
+    this.sources = sources;
     this.warnings = warnings;
     this.#native.store.configure(this.handle, this.config);
     this.#hooks.changed();

@@ -2,8 +2,8 @@
 // gone when there is nothing to say. Main sessions only; a child has no footer and passes the word on.
 
 import type { InterventionKind } from "../index.js";
+import { holding } from "./alerts/interventions.ts";
 import { hasEnded } from "./format.ts";
-import { holding } from "./interventions.ts";
 import { findLive } from "./root.ts";
 import type { Runtime, WatchedSession } from "./runtime.ts";
 

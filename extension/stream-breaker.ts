@@ -4,7 +4,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Notice } from "../index.js";
-import { post } from "./post.ts";
+import { post } from "./alerts/post.ts";
 import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
 

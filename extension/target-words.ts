@@ -2,9 +2,9 @@
 // gave is made safe here.
 
 import type { TargetSummary, TargetUsage } from "../index.js";
+import type { ToldIntervention } from "./alerts/interventions.ts";
+import { stateOf as stateOfIntervention } from "./alerts/words.ts";
 import { ago, amount, hasEnded, money, plural, stateOf, totalTokens, usage } from "./format.ts";
-import { stateOf as stateOfIntervention } from "./intervention-text.ts";
-import type { ToldIntervention } from "./interventions.ts";
 import type { Tone } from "./render/page.ts";
 import { oneLine } from "./sanitize.ts";
 import type { TreeRow } from "./tools/tree.ts";

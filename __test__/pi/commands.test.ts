@@ -159,7 +159,8 @@ test("the rescue message is the rest of the line, in any language, and is what t
   await answer(pi, `/watchdog set rescueMessage ${MESSAGE}`);
   await pi.prompt("look");
   const told = lab.server.requests.find(rescued);
-  assert.deepEqual(told?.newUserTexts, [MESSAGE]);
+  assert.deepEqual(told?.newUserTexts.length, 1);
+  assert.ok(told?.newUserTexts[0]?.endsWith(`\n\n${MESSAGE}`), told?.newUserTexts[0]);
 });
 
 test("pause: no rescue and no alert, but the watching goes on; resume: they are back", async (t) => {
@@ -305,13 +306,28 @@ test("settings in rpc mode: two questions and an answer, or none when cancelled"
   assert.deepEqual(pi.customMessages("watchdog-answer", again), []);
 });
 
-test("the debug console shows what was sent and received, each with its time", { skip: tmuxMissing }, async (t) => {
-  const lab = await open(t, { config: { rescueMessage: RESCUE, debug: true } });
-  const tui = await lab.tui({ width: 60, height: 50 });
+test("the debug console shows what the provider is sent and answers, and leaves the editor on the screen", {
+  skip: tmuxMissing,
+}, async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const lab = await open(t, {
+    config: { debug: true },
+    script: async ({ turn }) => {
+      if (turn === 1) await gate.promise;
+      return turn === 0 ? bash("cat list.txt") : { text: "I stop here." };
+    },
+  });
+  const tui = await lab.tui({ width: 80, height: 24 });
   await tui.waitFor(/scripted-1/);
   await tui.type("look");
   await tui.press("Enter");
-  await tui.waitFor(/watchdog sent \d\d:\d\d:\d\d\s+Rescue 4711[\s\S]*watchdog received \d\d:\d\d:\d\d\s+I stop here/);
+  const call = await tui.waitFor(
+    /new of [\s\S]*toolResult bash: one[\s\S]*received[\s\S]*bash \{"command":"cat list\.txt"/,
+  );
+  assert.match(call, /watchdog sent \d\d:\d\d:\d\d\s+1 new of 3 messages/);
+  assert.match(call, /^─{80}$/m);
+  gate.resolve();
+  await tui.waitFor(/watchdog received \d\d:\d\d:\d\d\s+I stop here\./);
 });
 
 test("a command of a session that is not watched says so", async (t) => {

@@ -47,7 +47,7 @@ test("of two processes at once the looping one is told of while it runs, the oth
   assert.match(await main.command("/watchdog status"), /LOOP \(scout\) \[[^\]]+\] · stuck/);
   release();
   await main.end(call);
-  assert.match(await main.alert("Target: LOOP"), /same command repeated[\s\S]*echo round/);
+  assert.match(await main.alert('Target: "LOOP"'), /same command repeated[\s\S]*echo round/);
   assert.deepEqual(
     main.alerts().filter((text) => text.includes("WORK")),
     [],

@@ -58,7 +58,7 @@ test("two running children that change one file: the main session is told who, w
   gates.open("b0");
   const alert = await family.alert("Status: in a file conflict");
   const path = join(family.lab.home.cwd, "shared.txt");
-  assert.match(alert, /Target: job of b/);
+  assert.match(alert, /Target: "job of b"/);
   assert.match(
     alert,
     new RegExp(`it changed ${path} over what job of a had changed \\d+ s before, without reading it`),
@@ -203,7 +203,7 @@ for (const breaker of ["off", "block"] as const) {
     await family.asks("a", 1);
     gates.open("b0");
     const alert = await family.alert("Status: in a file conflict");
-    assert.match(alert, /Target: job of b/);
+    assert.match(alert, /Target: "job of b"/);
     assert.match(alert, /"git checkout \." would undo what job of a has not committed: \S*shared\.txt/);
     const answer = (await family.asks("b", 1)).toolResults.map(({ text }) => text).join();
     const text = readFileSync(join(family.lab.home.cwd, "shared.txt"), "utf8");

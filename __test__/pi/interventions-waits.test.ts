@@ -42,7 +42,7 @@ test("an idle main agent that nobody told of its last child's end is woken to it
   });
   await family.spawn("a");
   const alert = await family.alert("it waits, and does not know that job of a has ended");
-  assert.match(alert, /Target: main/);
+  assert.match(alert, /Target: "main"/);
   await family.pi.close();
 });
 

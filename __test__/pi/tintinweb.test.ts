@@ -67,7 +67,7 @@ test("of two children at once the looping one is named, main_only sends it nothi
 
   const alert = await family.alert("job of b");
   const targets = await family.targets();
-  assert.ok(alert.includes(`Target: job of b (${targets.get("job of b").id})`), alert);
+  assert.ok(alert.includes(`Target: "job of b" (`) && alert.includes(targets.get("job of b").id), alert);
   assert.ok(alert.includes(GREP), alert);
   assert.ok(
     family.alerts().every((text) => text.includes("job of b")),
@@ -522,5 +522,23 @@ test("a new main session starts with none of the old one's children, and finds t
   await family.ended(b);
   assert.equal((await family.targets()).get("job of b").link, "exact");
   assert.equal((await family.targets()).get("job of b").status, "completed");
+  await endsInOrder(family);
+});
+
+test("the agent's id and the call that the watchdog names work in the package's own tool; the session id does not", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, { children: { a: working("a", gates) } });
+  const id = await family.spawn("a");
+  await family.asks("a");
+  const { agent, id: sessionId } = (await family.targets()).get("job of a");
+  assert.equal(agent.agentId, id);
+  assert.match((await family.call("steer_subagent", { agent_id: sessionId, message: "LOST" })).text, /Agent not found/);
+  const steered = await family.callAsNamed(agent.steer, "LOOK ELSEWHERE");
+  assert.match(steered.text, /sent to agent/);
+  gates.open("a0");
+  assert.match((await family.asks("a", 1)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
+  gates.open("a1", "a-end");
+  await family.ended(id);
+  assert.deepEqual((await family.targets()).get("job of a").agent, { agentId: id }, "nothing is to be said to it now");
   await endsInOrder(family);
 });

@@ -1,6 +1,7 @@
 // A main session as a puppet: a test calls the main agent's tools one by one and reads what the watchdog made of it. Real
 // Pi. No assertions.
 
+import { alertWith } from "./alerts.ts";
 import { Lab, type LabOptions, type ModelRequest, type PiRecord, type PiRpc, type Reply } from "./pi.ts";
 import { phase, textOf } from "./scripts.ts";
 
@@ -59,16 +60,20 @@ export class Puppet {
     return this.end(await this.begin(name, args));
   }
 
+  /** Calls a tool as the watchdog writes it, `tool {…, "message": "…"}`, with a message in place. */
+  async callAsNamed(call: string, message: string): Promise<Outcome> {
+    const [, tool = "", args = ""] = /^(\w+) (\{.*\})$/.exec(call) ?? [];
+    return this.call(tool, { ...JSON.parse(args), message });
+  }
+
   /** Texts of the alerts in the main session so far. */
   alerts(): string[] {
     return this.pi.customMessages("watchdog-alert").map(textOf);
   }
 
-  /** The first alert, past or coming, that contains the text. */
-  async alert(part: string): Promise<string> {
-    const fits = ({ type, message }: PiRecord) =>
-      type === "message_end" && message.customType === "watchdog-alert" && textOf(message).includes(part);
-    return textOf((await this.pi.waitFor(fits, `an alert with ${part}`)).message);
+  /** The first alert, past or coming, that contains the text; see `alertWith`. */
+  alert(part: string): Promise<string> {
+    return alertWith(this.pi, part);
   }
 
   /** The first notification, past or coming, that contains the text. */

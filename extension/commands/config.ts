@@ -1,5 +1,6 @@
 // `/watchdog config` and `/watchdog set`: the effective configuration, and changes of it for this run.
 
+import { isDeepStrictEqual } from "node:util";
 import type { WatchdogConfig } from "../../index.js";
 import { plural } from "../format.ts";
 import type { Line, Page } from "../render/page.ts";
@@ -31,7 +32,7 @@ export function configPage(native: Native, session: WatchedSession): Page {
 
 function valueLine(key: KeyInfo, config: WatchdogConfig, width: number): Line {
   const value = config[key.name as keyof WatchdogConfig];
-  const changed = value !== key.default;
+  const changed = !isDeepStrictEqual(value, key.default);
   return {
     text: `${changed ? "*" : " "} ${key.name.padEnd(width)}  ${oneLine(show(value), 300)}`,
     tone: changed ? "accent" : "text",

@@ -1,8 +1,8 @@
 // `/watchdog status`: what runs, what was found, and every target of the tree. Pure over (store, session).
 
 import type { TargetSummary, WatchdogStore } from "../../index.js";
+import { holding } from "../alerts/interventions.ts";
 import { hasEnded, plural, shortIds } from "../format.ts";
-import { holding } from "../interventions.ts";
 import { branch } from "../render/branch.ts";
 import type { Line, Page } from "../render/page.ts";
 import type { MainSession, WatchedSession } from "../runtime.ts";

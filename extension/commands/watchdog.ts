@@ -11,7 +11,7 @@ import { answer, complain } from "./answer.ts";
 import { completions, type Subcommand } from "./complete.ts";
 import { configPage, setPage } from "./config.ts";
 import { historyPage } from "./history.ts";
-import { inspectPage } from "./inspect.ts";
+import { findTarget, inspectPage } from "./inspect.ts";
 import { orphansPage } from "./orphans.ts";
 import { statusPage } from "./status.ts";
 import { steerPage } from "./steer.ts";
@@ -107,6 +107,13 @@ export async function run(runtime: Runtime, args: string, ctx: ExtensionCommandC
     const usages = subcommands.map((one) => (one.args === "" ? one.name : `${one.name} ${one.args}`));
     complain(runtime, ctx, `Unknown subcommand "${oneLine(name, 40)}".`, `Use /watchdog ${usages.join(" | ")}.`);
     return;
+  }
+  if (command.name === "inspect" && ctx.mode === "tui") {
+    const found = findTarget(runtime.native.store, session, rest, "/watchdog inspect <target>");
+    if (found.ok) {
+      await (await import("./dashboard.ts")).openDashboard(runtime, session, ctx, found.target.id);
+      return;
+    }
   }
   const page = await command.run(runtime, session, rest);
   // A package may answer only after the session has ended; there is nobody to tell then.

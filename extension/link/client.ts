@@ -155,7 +155,10 @@ export class LinkClient {
       },
       // Time, money and conflicts of the tree are the main session's own business: it sees all of it.
       tend: () => {},
-      deliver: (notice, words) => client.#guard(() => client.#notice(notice, words)),
+      deliver(notice, words) {
+        client.#guard(() => client.#notice(notice, words));
+        return true;
+      },
       steer: async (sessionId, message) => client.#steerOwn(sessionId, message),
       stop: async () => ({ outcome: "refused", reason: "a child process stops nobody" }),
       child: (sessionId) => client.#child(sessionId),

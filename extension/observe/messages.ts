@@ -43,6 +43,8 @@ export class MessageObserver {
   readonly #hooks: MessageHooks;
   /** What another extension sends as if the user had, until it arrives as a message. */
   readonly #byProgram: string[] = [];
+  /** The latest input came from a person, and no run has begun with it. */
+  #promptedByPerson = false;
   #writing = false;
   /** When something of an answer was last told of. */
   #signAt = 0;
@@ -55,9 +57,17 @@ export class MessageObserver {
   }
 
   input(event: InputEvent): void {
+    this.#promptedByPerson = event.source !== "extension";
     if (event.source !== "extension") return;
     this.#byProgram.push(event.text);
     if (this.#byProgram.length > MAX_PENDING) this.#byProgram.shift();
+  }
+
+  /** Whether a person started the run that begins; asked once for each run. */
+  takePrompt(): boolean {
+    const byPerson = this.#promptedByPerson;
+    this.#promptedByPerson = false;
+    return byPerson;
   }
 
   start(event: MessageStartEvent): void {
@@ -118,6 +128,8 @@ export class MessageObserver {
 
   #toldByExtension(customType: string, text: string): void {
     if (customType === "watchdog-rescue") lifecycle(this.#sink, "steer", { text });
+    // What the agent says to it is an answer to something new.
+    if (customType === "watchdog-rescue" || customType === "watchdog-alert") lifecycle(this.#sink, "notice");
     else if (!customType.startsWith(OWN_MESSAGE)) this.#user(text, true);
   }
 

@@ -46,11 +46,14 @@ export class RunObserver {
     lifecycle(this.#sink, "agent_end");
   }
 
-  settled(event: AgentSettledEvent): void {
+  /** Whether the user stopped the run. */
+  settled(event: AgentSettledEvent): boolean {
     this.#retried(false);
     this.#failure = undefined;
-    if (event.aborted ?? this.#aborted) lifecycle(this.#sink, "user_abort");
+    const aborted = event.aborted ?? this.#aborted;
+    if (aborted) lifecycle(this.#sink, "user_abort");
     lifecycle(this.#sink, "agent_settled");
+    return aborted;
   }
 
   /** Nobody saw how what was begun has gone on: nothing of it is taken to be open. */

@@ -7,8 +7,8 @@ import { oneLine } from "../sanitize.ts";
 import { expandHint } from "./hint.ts";
 import { type Line, layOut, type Page, paint, type Tone } from "./page.ts";
 
-/** Fields of the alert text (alert-text.ts); their order is fixed. */
-const FIELD = /^(Target|Status|Confidence|Evidence|Last command|Suggested rescue|Note):/;
+/** Fields of the alert text (alerts/text.ts); their order is fixed. */
+const FIELD = /^(Target|Session|Status|Confidence|Evidence|Last command|Suggested rescue|Next|Also|Note(?: by ".*")?):/;
 
 export function alertView(text: string, details: unknown, options: MessageRenderOptions, theme: Theme): Component {
   const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(text)?.[1] ?? "";
@@ -17,10 +17,12 @@ export function alertView(text: string, details: unknown, options: MessageRender
   const tone: Tone = severity === "critical" ? "error" : severity === "info" ? "muted" : "warning";
   const label = paint(theme, theme.bold("Watchdog alert"), tone);
   // The id is for tools; in two lines there is room for the name only.
-  const name = field("Target").replace(/ \([^()]*\)$/, "") || "unknown target";
+  const name = nameIn(field("Target")) || "unknown target";
   // Of what was measured and not judged, the word would say nothing.
   const confidence = isIntervention(details) ? "" : field("Confidence");
-  const state = `${name}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}`;
+  const others = /^\[Watchdog Alert\] (\d+) alerts/.exec(text)?.[1];
+  const more = others === undefined ? "" : `, and ${Number(others) - 1} more`;
+  const state = `${name}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}${more}`;
   const head = options.expanded ? label : `${label} ${paint(theme, state)}`;
   const summary = evidence === undefined || evidence === "none" ? noteOf(text) : evidence;
   return new Card(head, { text: summary, tone: "muted" }, colourFields(text), options, theme);
@@ -31,7 +33,8 @@ export function rescueView(text: string, details: unknown, options: MessageRende
   const label = paint(theme, theme.bold("Watchdog rescue"), "warning");
   const why = oneLine(reasons[0] ?? "sent to this agent");
   const head = options.expanded ? label : `${label} ${paint(theme, why)}`;
-  const summary: Line = { text: oneLine(text), tone: "muted" };
+  // What repeats comes before the message itself.
+  const summary: Line = { text: oneLine(text.slice(text.lastIndexOf("\n\n") + 1)), tone: "muted" };
   const full: Page = [
     ...text.split("\n").map((line) => ({ text: line })),
     ...(reasons.length > 0 ? [{ text: "" }, { text: "Evidence:", tone: "accent" as const }] : []),
@@ -42,7 +45,13 @@ export function rescueView(text: string, details: unknown, options: MessageRende
 
 /** First line of what a model wrote. */
 function noteOf(text: string): string {
-  return /^Note:\n> (.*)$/m.exec(text)?.[1] ?? "";
+  return /^Note(?: by ".*")?:\n> (.*)$/m.exec(text)?.[1] ?? "";
+}
+
+/** The name in a line such as `"find it" (id)`; older alerts have it without quotes. */
+function nameIn(target: string): string {
+  const bare = target.replace(/ \([^()]*\)$/, "");
+  return /^"(.*)"$/.exec(bare)?.[1]?.replace(/\\(["\\])/g, "$1") ?? bare;
 }
 
 function colourFields(text: string): Page {

@@ -43,6 +43,13 @@ export interface BackendCapabilities {
   resume: boolean;
 }
 
+/** A call of a tool of the main agent. */
+export interface ToolCall {
+  tool: string;
+  /** Without the message. */
+  args: Record<string, string | number>;
+}
+
 export interface SubagentBackend {
   /** Package name and version if known, e.g. `@gotgenes/pi-subagents`. */
   readonly name: string;
@@ -51,6 +58,8 @@ export interface SubagentBackend {
   steer(agentId: string, message: string): Promise<Delivery>;
   stop(agentId: string): Promise<Delivery>;
   resume?(agentId: string, prompt: string): Promise<Delivery>;
+  /** How the main agent itself sends a message to the agent; undefined where the package has no tool that can now. */
+  steerCall?(agentId: string): ToolCall | undefined;
   /** Stops listening; idempotent. */
   dispose(): void;
 }

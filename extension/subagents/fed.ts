@@ -2,7 +2,7 @@
 // observations go, and who is told what is due for them. Observes nothing by itself.
 
 import { Signal } from "../../index.js";
-import { takeAll } from "../alerts.ts";
+import { takeAll } from "../alerts/due.ts";
 import type { Sink } from "../observe/sink.ts";
 import { findLive, findMain } from "../root.ts";
 import type { Host } from "./connection.ts";

@@ -9,7 +9,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
-import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
+import type { Delivery, PackageReport, SubagentBackend, SubagentRecord, ToolCall } from "./backend.ts";
 import { aroundCalls } from "./calls.ts";
 import { careful } from "./careful.ts";
 import { Chronicle } from "./chronicle.ts";
@@ -28,6 +28,7 @@ import {
   type Service,
   type Status,
 } from "./gotgenes-service.ts";
+import { hasTool } from "./ids.ts";
 import { resumed } from "./resumed.ts";
 import { type Agent, Roster } from "./roster.ts";
 
@@ -54,6 +55,7 @@ export function connectGotgenes(host: Host): BackendConnection {
     steer,
     stop,
     resume,
+    steerCall,
     dispose,
   };
 
@@ -285,6 +287,14 @@ export function connectGotgenes(host: Host): BackendConnection {
     }
     // Pi puts it between the running tool calls and the next request; nothing tells when that has happened.
     return { outcome: "queued" };
+  }
+
+  function steerCall(agentId: string): ToolCall | undefined {
+    const record = attempt(() => service && readRecord(service, agentId));
+    if (record?.status !== "running" || roster.get(agentId)?.disposed) return undefined;
+    return hasTool(pi, "steer_subagent", ["agent_id", "message"], "subagent")
+      ? { tool: "steer_subagent", args: { agent_id: agentId } }
+      : undefined;
   }
 
   async function stop(agentId: string): Promise<Delivery> {

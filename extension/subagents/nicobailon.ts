@@ -6,9 +6,10 @@ import type { TargetUsage } from "../../index.js";
 import { findLive } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
-import type { Delivery, PackageReport, SubagentBackend } from "./backend.ts";
+import type { Delivery, PackageReport, SubagentBackend, ToolCall } from "./backend.ts";
 import { careful } from "./careful.ts";
 import type { Host } from "./connection.ts";
+import { hasTool } from "./ids.ts";
 import type { Child } from "./nicobailon/child.ts";
 import { ForegroundCall } from "./nicobailon/foreground.ts";
 import { createRequests, refused } from "./nicobailon/requests.ts";
@@ -67,6 +68,7 @@ export function connectNicobailon(host: Host): BackendConnection {
     steer,
     stop,
     resume,
+    steerCall,
     dispose,
   };
 
@@ -278,6 +280,19 @@ export function connectNicobailon(host: Host): BackendConnection {
     const run = runs.get(child.origin.runId);
     if (run === undefined) return refused("its run is over");
     return requests.steer(child, run, message);
+  }
+
+  /** The tool takes the run's id, and in a run of several the place of the agent in it. */
+  function steerCall(agentId: string): ToolCall | undefined {
+    const child = find(agentId);
+    if ("outcome" in child || child.ended || child.origin.foreground) return undefined;
+    const { runId, index } = child.origin;
+    const run = runs.get(runId);
+    if (run === undefined || !hasTool(pi, "subagent", ["action", "id", "index", "message"])) return undefined;
+    return {
+      tool: "subagent",
+      args: { action: "steer", id: runId, ...(run.children.length > 1 ? { index } : {}) },
+    };
   }
 
   async function stop(agentId: string): Promise<Delivery> {

@@ -9,12 +9,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { createTicker } from "../ticker.ts";
-import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "./backend.ts";
+import type { Delivery, PackageReport, SubagentBackend, SubagentRecord, ToolCall } from "./backend.ts";
 import { aroundCalls } from "./calls.ts";
 import { careful } from "./careful.ts";
 import { Chronicle } from "./chronicle.ts";
 import type { Host } from "./connection.ts";
 import { text } from "./foreign.ts";
+import { hasTool } from "./ids.ts";
 import { isOpen, observeOutside } from "./outside.ts";
 import { type Agent, Roster } from "./roster.ts";
 import {
@@ -61,6 +62,7 @@ export function connectTintinweb(host: Host): BackendConnection {
     list: () => attempt(list) ?? [],
     steer,
     stop,
+    steerCall,
     dispose,
   };
 
@@ -261,6 +263,14 @@ export function connectTintinweb(host: Host): BackendConnection {
     }
     // Pi puts it between the running tool calls and the next request; nothing tells when that has happened.
     return { outcome: "queued" };
+  }
+
+  /** Agents of agents are unknown to the main agent's tool. */
+  function steerCall(agentId: string): ToolCall | undefined {
+    if (roster.get(agentId) === undefined || attempt(() => recordOf(agentId))?.status !== "running") return undefined;
+    return hasTool(pi, "steer_subagent", ["agent_id", "message"], "Agent")
+      ? { tool: "steer_subagent", args: { agent_id: agentId } }
+      : undefined;
   }
 
   async function stop(agentId: string): Promise<Delivery> {

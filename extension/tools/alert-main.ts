@@ -12,7 +12,8 @@ export const alertMain: WatchdogTool = {
   label: "Watchdog: alert main",
   description:
     "Tell the main session that one watched agent needs attention. The alert carries the evidence of the rules and your message as a quoted note. " +
-    "It is not sent while alerts are paused or the same incident was just reported; the result says so.",
+    "The user sees it at once, the main agent reads it before its next model call; it starts none. " +
+    "It is not sent while alerts are paused, the same incident was just reported, or sub-agents sent too many; the result says so.",
   promptSnippet: "Send an alert about a watched agent to the main session",
   promptGuidelines: [
     "Use watchdog_alert_main once per incident, with the evidence from watchdog_detect_stuck or watchdog_read_events in the message; do not repeat it when it was suppressed.",
@@ -24,16 +25,19 @@ export const alertMain: WatchdogTool = {
     severity: Type.Optional(
       StringEnum(["info", "warning", "critical"] as const, {
         default: "warning",
-        description: "critical also starts a turn of an idle main agent. Default: warning",
+        description: "How urgent it is to the user. Default: warning",
       }),
     ),
   }),
   outputSchema: Type.Object({
     targetId: Type.String(),
     sent: Type.Boolean(),
-    reason: Type.Union([Type.Literal(""), Type.Literal("paused"), Type.Literal("cooldown")], {
-      description: "Why it was not sent",
-    }),
+    reason: Type.Union(
+      ["", "paused", "cooldown", "too_many"].map((reason) => Type.Literal(reason)),
+      {
+        description: "Why it was not sent",
+      },
+    ),
     recorded: Type.Boolean({ description: "Whether it counts for the cooldown; only alerts that the rules back do" }),
     severity: Type.String(),
     likelyStuck: Type.Boolean(),
@@ -78,9 +82,22 @@ function run(query: string, message: string, severity: Severity, scope: ToolScop
     cost: { rounds: 0, tokens: 0, usd: 0, wallMs: 0 },
     ordinal: 1,
   };
-  main.deliver(notice, note);
+  const author = scope.session.id === main.id ? undefined : authorOf(scope);
+  if (main.deliver(notice, note, author === undefined ? {} : { author }) === false) {
+    const text =
+      "Not sent: sub-agents sent ten alerts at once, and one more passes in ten seconds. Put it into your own answer.";
+    return { text, data: { ...data, sent: false, reason: "too_many" } };
+  }
   const basis = analysis.likelyStuck
     ? "The rules agree that it is stuck."
     : "By the rules it is not stuck, so the alert is not recorded and does not start a cooldown.";
-  return { text: `Alert (${severity}) about ${nameOf(target)} sent to the main session. ${basis}`, data };
+  return {
+    text: `Alert (${severity}) about ${nameOf(target)} sent to the main session: the user sees it now, the main agent reads it before its next model call. ${basis}`,
+    data,
+  };
+}
+
+/** Label of the child whose model asks. */
+function authorOf({ store, session }: ToolScope): string {
+  return store.target(session.handle)?.name ?? session.id;
 }

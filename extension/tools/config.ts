@@ -1,6 +1,7 @@
 // watchdog_config: reads the effective configuration, or changes keys for this run. A model's changes go through the
 // same checks as a file's, and cannot raise powers that the user did not grant.
 
+import { isDeepStrictEqual } from "node:util";
 import { StringEnum } from "@earendil-works/pi-ai";
 import { Type } from "typebox";
 import type { ConfigWarning, WatchdogConfig } from "../../index.js";
@@ -54,7 +55,7 @@ function set(patch: Record<string, unknown> | undefined, { session }: ToolScope)
   const before = { ...session.config };
   const warnings = messages(session.change("model", "watchdog_config", patch));
   const changed = (Object.keys(session.config) as (keyof WatchdogConfig)[]).filter(
-    (key) => session.config[key] !== before[key],
+    (key) => !isDeepStrictEqual(session.config[key], before[key]),
   );
   const data = { config: session.config, changed, warnings };
   const done = changed.map((key) => `${key} = ${JSON.stringify(session.config[key])}`);

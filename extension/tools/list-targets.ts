@@ -2,8 +2,8 @@
 
 import { Type } from "typebox";
 import type { TargetSummary } from "../../index.js";
+import { holding, type ToldIntervention } from "../alerts/interventions.ts";
 import { ago, plural, stateOf, usage } from "../format.ts";
-import { holding, type ToldIntervention } from "../interventions.ts";
 import { oneLine } from "../sanitize.ts";
 import { interventionWords, limitsOf, lostEvents, totalsWords } from "../target-words.ts";
 import { nameOf, type Reply, type ToolScope, type WatchdogTool } from "./common.ts";
@@ -36,6 +36,15 @@ const targetSchema = Type.Object({
   depth: Type.Number({ description: "0 for a main session, 1 for its children, and so on" }),
   agentType: Type.Optional(Type.String()),
   backend: Type.Optional(Type.String({ description: "Package that started it" })),
+  agent: Type.Optional(
+    Type.Object(
+      {
+        agentId: Type.String({ description: "What the package's own tools take" }),
+        steer: Type.Optional(Type.String({ description: "A call of the package's own steering tool" })),
+      },
+      { description: "Only where the package knows the session beyond doubt" },
+    ),
+  ),
   visibility: Type.String({
     description: "full; no_open_tools: only finished messages are seen; result_only: only what its parent's call shows",
   }),
@@ -88,6 +97,10 @@ function run(includeCompleted: boolean, { store, session, main, now }: ToolScope
   const stuck = rows.filter(({ target }) => target.likelyStuck).length;
   const totals = store.treeUsage(session.rootId);
   const head = `${plural(rows.length, "target")}${stuck > 0 ? `, ${stuck} likely stuck` : ", none likely stuck"}`;
+  const agentOf = ({ id }: TargetSummary) => {
+    const name = main?.agentOf?.(id);
+    return name && { agentId: name.agentId, steer: name.steer };
+  };
   const told = (target: TargetSummary) => holding(main, target);
   return {
     text: [
@@ -96,7 +109,7 @@ function run(includeCompleted: boolean, { store, session, main, now }: ToolScope
       `Together, with all that have ended: ${totalsWords(totals)}`,
     ].join("\n"),
     data: {
-      targets: rows.map((row) => published(row, told(row.target))),
+      targets: rows.map((row) => ({ ...published(row, told(row.target)), agent: agentOf(row.target) })),
       totals: { ...totals, targets: all.length },
     },
   };

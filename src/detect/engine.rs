@@ -53,6 +53,8 @@ pub struct Engine {
     config: Arc<Config>,
     pending: Vec<Pending>,
     round: Round,
+    /// Number of the latest round in which a call had its result.
+    worked: u64,
     /// The round was told to the rules; a further step opens it again.
     told: bool,
     /// The next round repeats what a provider retry rolled back: it is part of the current one.
@@ -83,6 +85,7 @@ impl Engine {
             config,
             pending: Vec::new(),
             round: Round::new(0, 0),
+            worked: 0,
             told: false,
             retrying: false,
             history: History::default(),
@@ -363,6 +366,7 @@ impl Engine {
         out: &mut Observed,
     ) {
         let action = &pending.action;
+        self.worked = self.round.number;
         out.action = Some(Arc::clone(action));
         let Answer { said, is_error } = answer;
         let progress = self.history.take(action, said.outcome, is_error, files);
@@ -443,6 +447,7 @@ impl Engine {
                 self.interventions.run_ended(at, &mut out.findings);
                 if event != "agent_end" {
                     out.changed |= self.stuck();
+                    out.findings.extend(self.incidents.left_behind(self.worked, at));
                     self.incidents.forget();
                 }
             }
@@ -453,6 +458,12 @@ impl Engine {
                     self.interventions.compaction(&self.config, at, &mut out.findings);
                 }
                 self.tell(at, Happening::Compacted, out);
+            }
+            // The watchdog, or a sub-agent package with news of a child, spoke to the agent.
+            "notice" => {
+                self.finish_message(at, out);
+                self.end_stream();
+                self.tell(at, Happening::Notice, out);
             }
             "auto_retry_start" => self.interventions.retry(at, &mut out.findings),
             "tick" => self.tick(at, out),

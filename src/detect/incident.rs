@@ -149,6 +149,11 @@ impl Incidents {
         });
     }
 
+    /// The run ended: what the agent had left behind it by then is over. `worked`: the latest round with a result.
+    pub fn left_behind(&mut self, worked: u64, at: f64) -> Vec<Finding> {
+        self.end_where(at, |incident| incident.last_round < worked)
+    }
+
     /// The agent ended: nothing is told, nothing is remembered.
     pub fn forget(&mut self) {
         self.list.clear();

@@ -356,6 +356,12 @@ impl Store {
         if target.ended_at.is_none() {
             target.end(at);
             let seat = target.seat;
+            let above = [target.info.parent_id.clone(), target.info.root_id.clone()];
+            for parent in above.into_iter().flatten() {
+                if let Some(parent) = self.names.get(&parent).copied().and_then(|parent| self.get_mut(parent)) {
+                    parent.child_ended = true;
+                }
+            }
             self.finished.push_back(handle);
             if let Some((seat, family)) = seat.and_then(|seat| Some((seat, self.families.at(seat)?))) {
                 family.leave(seat.member, status, at);
@@ -804,6 +810,30 @@ mod tests {
         assert_eq!(store.resolve("agent-7", None), Ok(b));
         store.alias(b, "aaa1");
         assert_eq!(store.resolve("aaa1", None), Ok(a), "a session id is nobody's alias");
+    }
+
+    #[test]
+    fn the_same_answer_to_the_end_of_each_child_is_no_repetition() {
+        let answers = |children: bool| {
+            let mut store = Store::default();
+            let main = store.open("main", 0.0, Info::default(), config());
+            let mut signal = 0;
+            for n in 0..6 {
+                if children {
+                    let info = Info { root_id: Some("main".into()), ..Info::default() };
+                    let child = store.open(&format!("child {n}"), 0.0, info, config());
+                    store.end(child, 1.0, "completed");
+                }
+                let at = f64::from(n) * 1000.0;
+                store.observe(main, at, &EventKind::User { text: "A sub-agent is done.", synthetic: true });
+                let stop_reason = crate::trace::StopReason::Stop;
+                let (text, turn) = ("I will keep waiting.", u32::try_from(n).unwrap());
+                let answer = EventKind::Assistant { turn, text, thinking: "", stop_reason, usage: None };
+                signal |= store.observe(main, at, &answer);
+            }
+            signal & NOTICE
+        };
+        assert_eq!((answers(true), answers(false)), (0, NOTICE));
     }
 
     #[test]

@@ -125,6 +125,8 @@ pub struct Target {
     pub(super) seat: Option<Seat>,
     /// Another agent is in its way: a loop would be the conflict between them, which is told as such.
     pub(super) explained: bool,
+    /// A child of it has ended since a program last spoke to it.
+    pub(super) child_ended: bool,
     /// The clocks' evidence against it.
     pub(super) unresponsive: Option<Evidence>,
     engine: Engine,
@@ -164,6 +166,7 @@ impl Target {
             remote: None,
             seat: None,
             explained: false,
+            child_ended: false,
             unresponsive: None,
             used_before: Usage::default(),
             repeated_before: (0, 0),
@@ -282,7 +285,13 @@ impl Target {
 
     fn take(&mut self, at: f64, kind: &EventKind<'_>) -> (u32, Option<Arc<Action>>) {
         let repeated = self.engine.repetitions().0;
-        let mut observed = self.engine.observe(at, kind);
+        let input = matches!(kind, EventKind::User { synthetic: true, .. });
+        let mut observed = if input && std::mem::take(&mut self.child_ended) {
+            // What a program says now is news of the child, however alike it is worded.
+            self.engine.observe(at, &EventKind::Lifecycle { event: "notice", fields: "" })
+        } else {
+            self.engine.observe(at, kind)
+        };
         if self.explained {
             observed.findings.retain(|finding| finding.over || finding.intervention.is_some());
         }

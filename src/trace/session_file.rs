@@ -52,11 +52,16 @@ pub struct EntryRead {
 const KNOWN_TYPES: [&str; 7] =
     ["session", "message", "custom_message", "compaction", "branch_summary", "context_edit", "usage"];
 
+/// Begins the types of the watchdog's own messages.
+const OWN_MESSAGE: &str = "watchdog-";
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
     #[serde(rename = "type", borrow)]
     kind: Text<'a>,
+    #[serde(borrow, default, rename = "customType")]
+    custom_type: Option<Text<'a>>,
     #[serde(borrow, default)]
     id: Option<Text<'a>>,
     #[serde(borrow, default)]
@@ -136,6 +141,10 @@ fn read_parsed(entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>)) -> EntryRea
                 read.usage += message.usage.map(Usage::from).unwrap_or_default();
                 read_message(message, emit);
             }
+        }
+        // The watchdog's own words are no input of the agent; an answer to them is an answer to something new.
+        "custom_message" if entry.custom_type.as_deref().is_some_and(|kind| kind.starts_with(OWN_MESSAGE)) => {
+            emit(EventKind::Lifecycle { event: "notice", fields: "{}" });
         }
         "custom_message" => emit(EventKind::User { text: &visible(entry.content.as_ref()), synthetic: true }),
         "compaction" => {
@@ -332,7 +341,7 @@ mod tests {
     #[test]
     fn what_a_program_wrote_is_synthetic() {
         let seen = events_of(&[
-            r#"{"type":"custom_message","id":"a","customType":"watchdog-rescue","content":"stop","display":true}"#,
+            r#"{"type":"custom_message","id":"a","customType":"reminder","content":"stop","display":true}"#,
             r#"{"type":"message","id":"b","message":{"role":"hookMessage","content":[{"type":"text","text":"old"}]}}"#,
             r#"{"type":"message","id":"c","message":{"role":"custom","content":null}}"#,
         ]);
@@ -344,6 +353,16 @@ mod tests {
                 r#"c 0 User { text: "", synthetic: true }"#
             ]
         );
+    }
+
+    #[test]
+    fn the_watchdogs_own_messages_are_no_input() {
+        let seen = events_of(&[
+            r#"{"type":"custom_message","id":"a","customType":"watchdog-rescue","content":"stop","display":true}"#,
+            r#"{"type":"custom_message","id":"b","customType":"watchdog-alert","content":[],"display":true}"#,
+        ]);
+        let notice = r#"0 Lifecycle { event: "notice", fields: "{}" }"#;
+        assert_eq!(seen, [format!("a {notice}"), format!("b {notice}")]);
     }
 
     #[test]

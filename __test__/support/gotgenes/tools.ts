@@ -83,6 +83,7 @@ export function registerTools(
       description: "Sends a message to a running sub-agent.",
       parameters: Type.Object({ agent_id: Type.String(), message: Type.String() }),
       execute: async (_callId, params) => {
+        if (!manager.getRecord(params.agent_id)) throw new Error(`Agent not found: ${params.agent_id}`);
         if (!(await manager.steer(params.agent_id, params.message))) throw new Error("The agent is not running.");
         emit("subagents:steered", { id: params.agent_id, message: params.message });
         return text("Steering message queued.", { agentId: params.agent_id });

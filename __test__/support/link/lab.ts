@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { alertWith } from "../alerts.ts";
 import {
   Lab,
   type LabOptions,
@@ -152,10 +153,8 @@ export class LinkLab {
     return this.pi.customMessages("watchdog-alert").map(textOf);
   }
 
-  async alert(part: string): Promise<string> {
-    const fits = ({ type, message }: PiRecord) =>
-      type === "message_end" && message.customType === "watchdog-alert" && textOf(message).includes(part);
-    return textOf((await this.pi.waitFor(fits, `an alert with ${part}`)).message);
+  alert(part: string): Promise<string> {
+    return alertWith(this.pi, part);
   }
 
   async type(text: string): Promise<string> {

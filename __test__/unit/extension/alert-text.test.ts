@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alertText, headline } from "../../../extension/alert-text.ts";
+import { AlertQueue } from "../../../extension/alerts/queue.ts";
+import { headline, messageText } from "../../../extension/alerts/text.ts";
+import { clock } from "../../../extension/format.ts";
 import type { Notice } from "../../../index.js";
 
 const evidence = (summary: string) => ({ type: "repeated_command" as const, summary, count: 3, firstAt: 0, lastAt: 1 });
@@ -25,35 +27,48 @@ const notice = (changes: Partial<Notice> = {}): Notice => ({
   ...changes,
 });
 
+/** The message of one alert. */
+function alertText(of: Notice, { rescueMessage, note }: { rescueMessage: string; note?: string }): string {
+  const queue = new AlertQueue();
+  const { matter } = queue.report(of, 1, note === undefined ? {} : { note: { text: note } });
+  return messageText([{ matter, state: "holds" }], { rescue: { text: rescueMessage }, mainId: "main" });
+}
+
 test("the fields stand in their order", () => {
   assert.equal(
     alertText(notice(), { rescueMessage: "Plan anew.\nNow." }),
     `[Watchdog Alert]
 
-Target: find the token (0199-aaaa)
+Target: "find the token" (0199-aaaa)
 Status: likely stuck
 Confidence: high
 
 Evidence:
 - same command repeated 3 times
 - same output hash repeated 3 times
+- since ${clock(1)}, 3 rounds
 
 Last command:
-rg "TOKEN" src
+> rg "TOKEN" src
 
 Suggested rescue:
 Plan anew.
-Now.`,
+Now.
+
+Next: look with watchdog_read_events; the user can steer it by /watchdog steer 0199-aaaa`,
   );
 });
 
 test("a model's note is quoted, and what the rules do not say is said", () => {
   const analysis = { likelyStuck: false, confidence: "low" as const, reasons: [], evidence: [], evidenceKey: "" };
   const { lastCommand: _, ...rest } = notice({ analysis });
-  const text = alertText(rest, { rescueMessage: "r", note: "It waits.\nIgnore all else." });
+  const text = alertText(
+    { ...rest, cost: { rounds: 0, tokens: 0, usd: 0, wallMs: 0 } },
+    { rescueMessage: "r", note: "It waits.\nIgnore all else." },
+  );
   assert.match(
     text,
-    /\nStatus: not stuck by the rules\nConfidence: low\n\nEvidence:\n- none\n\nSuggested rescue:\nr\n\n/,
+    /\nStatus: not stuck by the rules\nConfidence: low\n\nEvidence:\n- none\n\nSuggested rescue:\nr\n\nNext: /,
   );
   assert.ok(text.endsWith("Note:\n> It waits.\n> Ignore all else."));
   assert.doesNotMatch(text, /Last command/);

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { alertText } from "../../../extension/alert-text.ts";
+import { holding, InterventionLog } from "../../../extension/alerts/interventions.ts";
+import { mainSession } from "../../../extension/alerts/main-session.ts";
+import { AlertQueue } from "../../../extension/alerts/queue.ts";
+import { messageText } from "../../../extension/alerts/text.ts";
 import { createGuard } from "../../../extension/guard.ts";
-import { holding, InterventionLog } from "../../../extension/interventions.ts";
-import { mainSession } from "../../../extension/main-session.ts";
 import type { Runtime } from "../../../extension/runtime.ts";
 import type { Session } from "../../../extension/session.ts";
 import { chipText } from "../../../extension/status.ts";
@@ -46,6 +47,13 @@ const KINDS: readonly InterventionKind[] = [
   "plan_lag",
 ];
 
+/** The message of one alert. */
+function alertText(of: Notice, { rescueMessage, itself = false }: { rescueMessage: string; itself?: boolean }): string {
+  const { matter } = new AlertQueue().report(of, 1);
+  const mainId = itself ? of.targetId : "main";
+  return messageText([{ matter, state: "holds" }], { rescue: { text: rescueMessage }, mainId });
+}
+
 const field = (text: string, name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(text)?.[1];
 
 test("an alert of every kind keeps the fields in their order, with the state in words and something to do", () => {
@@ -59,7 +67,7 @@ test("an alert of every kind keeps the fields in their order, with the state in 
         });
         assert.match(
           text,
-          /^\[Watchdog Alert\]\n\nTarget: find it \(child-1\)\nStatus: [^\n]+\nConfidence: medium\n\nEvidence:\n- because of \w+\n\nLast command:\nls\n\nSuggested rescue:\n[A-Z][\s\S]{10,}$/,
+          /^\[Watchdog Alert\]\n\nTarget: "find it" \(child-1\)\nStatus: [^\n]+\nConfidence: medium\n\nEvidence:\n- because of \w+\n\nLast command:\n> ls\n\nSuggested rescue:\n[A-Z][\s\S]{10,}$/,
         );
         if (itself)
           assert.doesNotMatch(text, /\/watchdog (stop|steer)/, "a main session is neither stopped nor steered");
@@ -148,7 +156,16 @@ function play(
       return { outcome: "queued" };
     },
   };
-  const session = { id, rootId: id, isMain: true, handle, ctx, config, backends: [backend] } as unknown as Session;
+  const session = {
+    id,
+    rootId: id,
+    isMain: true,
+    handle,
+    ctx,
+    config,
+    sources: {},
+    backends: [backend],
+  } as unknown as Session;
   const pi = {
     sendMessage: (message: { customType: string; content: string }, options: Record<string, unknown>) =>
       posted.push({ ...message, options }),
@@ -167,26 +184,29 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const child = (played: Played) => `${played.session.id}-child`;
 
-test("what concerns time, money and other agents is posted, and starts no turn unless it is critical", async (t) => {
+test("what concerns time, money and other agents goes to the model with its next call, and starts none by itself", async (t) => {
   for (const kind of ["timeout", "excessive_cost", "file_conflict", "deadlock", "orphan", "spawn_depth"] as const) {
     for (const severity of ["warning", "critical"] as const) {
       const played = play(t);
       played.main.deliver(notice(kind, { targetId: child(played), severity }));
       await settled();
-      const [post] = played.posted;
-      assert.equal(post?.customType, "watchdog-alert", kind);
-      assert.equal(post.options.triggerTurn, severity === "critical" ? true : undefined);
-      assert.deepEqual(played.notified, [], "an idle main session shows the message at once");
+      assert.deepEqual(played.posted, [], "nothing is posted");
+      const level = severity === "critical" ? "error" : "warning";
+      assert.deepEqual(played.notified, [`${level}: Watchdog: find it: because of ${kind}`]);
+      const message = played.main.room.beforeCall();
+      assert.equal(message?.customType, "watchdog-alert", kind);
+      assert.match(message.content, new RegExp(`because of ${kind}`));
+      assert.equal(played.main.room.beforeCall(), undefined, "it is not repeated");
     }
   }
 });
 
-test("a busy main agent's user is told at once, of the main session's own matters as well", async (t) => {
+test("the main session's own matters of money and time are alerts as well", async (t) => {
   const played = play(t, { idle: false });
   played.main.deliver(notice("excessive_cost", { targetId: played.session.id, targetName: "main" }));
   await settled();
   assert.deepEqual(played.notified, ["warning: Watchdog: main: because of excessive_cost"]);
-  assert.match(played.posted[0]?.content ?? "", /ask whether to go on before you spend more/);
+  assert.match(played.main.room.beforeCall()?.content ?? "", /ask whether to go on before you spend more/);
 });
 
 test("remarks, what is over and what is nobody's to act upon only notify", async (t) => {
@@ -206,16 +226,21 @@ test("remarks, what is over and what is nobody's to act upon only notify", async
   ]);
 });
 
-test("in print mode, where no message is shown, the user reads a line on stderr", async (t) => {
+test("in a one-shot run the user reads a line for what no model was told of, at the end", async (t) => {
   const error = t.mock.method(console, "error", () => {});
-  const played = play(t, { mode: "print" });
-  played.main.deliver(notice("file_conflict", { targetId: child(played) }));
-  played.main.deliver(notice("excessive_cost", { targetId: child(played), severity: "info" }));
-  await settled();
-  assert.deepEqual(
-    error.mock.calls.map(({ arguments: [line] }) => line),
-    ["pi-watchdog-supervisor: Watchdog: find it: because of file_conflict"],
-  );
+  for (const mode of ["print", "json"]) {
+    const played = play(t, { mode });
+    played.main.deliver(notice("file_conflict", { targetId: child(played) }));
+    played.main.deliver(notice("excessive_cost", { targetId: child(played), severity: "info" }));
+    await settled();
+    assert.equal(error.mock.callCount(), 0);
+    played.main.close(false);
+    assert.deepEqual(
+      error.mock.calls.map((call) => String(call.arguments)),
+      ["pi-watchdog-supervisor: Watchdog: find it: because of file_conflict"],
+    );
+    error.mock.resetCalls();
+  }
 });
 
 test("children are told of a conflict only where the user allowed messages to them, each of them once", async (t) => {
@@ -226,7 +251,9 @@ test("children are told of a conflict only where the user allowed messages to th
     played.main.deliver(notice("timeout", { targetId: child(played) }));
     await settled();
     await settled();
-    assert.equal(played.posted.length, 2, "the main session is told in any case");
+    const { content = "" } = played.main.room.beforeCall() ?? {};
+    for (const kind of ["file_conflict", "timeout"]) assert.ok(content.includes(`because of ${kind}`), content);
+    assert.equal(/Message sent: .* to "find it" \(queued\)/.test(content), alertMode !== "main_only");
     const expected =
       "agent: The watchdog saw: because of file_conflict.\nAgree on who changes the file, and read it again before your next change.";
     assert.deepEqual(played.steered, alertMode === "main_only" ? [] : [expected]);

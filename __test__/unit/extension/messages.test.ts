@@ -35,7 +35,7 @@ test("what a person typed is no program's, what an extension sent as a user is",
   ]);
 });
 
-test("the watchdog's own messages are interventions, its alerts and answers are nothing", () => {
+test("the watchdog's own messages are no input, and its answers to commands are nothing", () => {
   const { sink, end } = observer("steered-session");
   end({ role: "custom", customType: "watchdog-rescue", content: "plan anew" });
   end({ role: "custom", customType: "watchdog-alert", content: "[Watchdog Alert]" });
@@ -45,6 +45,8 @@ test("the watchdog's own messages are interventions, its alerts and answers are 
   end({ role: "user", content: "stop that" });
   assert.deepEqual(sink.calls, [
     ["observeLifecycle", "steer", '{"text":"plan anew"}'],
+    ["observeLifecycle", "notice", ""],
+    ["observeLifecycle", "notice", ""],
     ["observeLifecycle", "steer", '{"text":"Your supervisor says: stop that"}'],
     ["observeUser", "stop that", false],
   ]);

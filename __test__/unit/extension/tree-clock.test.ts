@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { createTreeClock, treeTickEvery } from "../../../extension/alerts/tree-clock.ts";
 import { createGuard } from "../../../extension/guard.ts";
 import type { Runtime } from "../../../extension/runtime.ts";
 import type { Session } from "../../../extension/session.ts";
-import { createTreeClock, treeTickEvery } from "../../../extension/tree-clock.ts";
 import { defaultConfig, type Notice, Signal } from "../../../index.js";
 
 function clockOf(t: TestContext, tick: () => number) {

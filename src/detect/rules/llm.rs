@@ -45,6 +45,10 @@ impl Rule for Messages {
         let threshold = context.config.llm_repeat_threshold;
         match what {
             Happening::User => *self = Self::default(),
+            Happening::Notice => {
+                self.output = Row::default();
+                self.before = Row::default();
+            }
             // Several notices that wait for one turn of the agent are one input.
             Happening::Input { .. } if self.input.count > 0 && !self.reacted => {}
             Happening::Message { empty: true, .. } | Happening::Message { promised: true, .. } => {
@@ -158,6 +162,20 @@ mod tests {
             story.program(&format!("A sub-agent is done: {found}")).says("Noted, I wait for the others.");
         });
         story.is_silent();
+    }
+
+    #[test]
+    fn the_same_answer_to_each_of_many_notices_is_no_repetition_and_without_them_it_is() {
+        let mut story = Story::new();
+        story.times(10, |story, _| {
+            story.lifecycle("notice").says("I will keep waiting.");
+        });
+        story.is_silent();
+        let mut story = Story::new();
+        story.times(10, |story, _| {
+            story.says("I will keep waiting.");
+        });
+        assert!(story.first("repeated_llm_output").is_some());
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub enum Happening<'a> {
     Message { body: u128, empty: bool, announces: bool, asks: bool, promised: bool },
     /// A program (not a person) gave the agent this text; `body`: normalised.
     Input { body: u128 },
+    /// The agent was told something new that it did not ask for (an alert, the end of a child): the same answer to it as
+    /// to an earlier one is no repetition.
+    Notice,
     /// A person spoke: whatever went on before was answered.
     User,
     /// The context was compacted: the model has forgotten what it was shown.

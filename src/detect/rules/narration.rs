@@ -21,7 +21,7 @@ pub struct Narration {
 impl Rule for Narration {
     fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
         match what {
-            Happening::Step { .. } => *self = Self::default(),
+            Happening::Step { .. } | Happening::Notice => *self = Self::default(),
             Happening::Message { body, empty, announces, asks, promised } => {
                 self.messages += 1;
                 let threshold = context.config.narration_threshold;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::keys::{KEYS, Shape};
-use super::{AlertMode, CircuitBreaker, Config, Layer, Resolved, Source, schema, table};
+use super::{AlertMode, CircuitBreaker, Config, Layer, Origin, Resolved, Source, schema, table};
 
 fn layer(source: Source, text: &str) -> Layer {
     Layer { source, name: format!("{source:?}.json"), text: text.to_owned() }
@@ -20,7 +20,9 @@ fn messages(resolved: &Resolved) -> Vec<&str> {
 
 #[test]
 fn no_layer_gives_the_defaults() {
-    assert_eq!(resolve(&[]), Resolved { config: Config::default(), warnings: vec![] });
+    let nothing = resolve(&[]);
+    assert_eq!((nothing.config, nothing.warnings), (Config::default(), vec![]));
+    assert!(nothing.sources.values().all(|origin| *origin == Origin::Default));
     assert_eq!(resolve(&[(Source::Global, "{}")]).config, Config::default());
 }
 
@@ -33,10 +35,9 @@ fn every_field_is_a_key_and_every_default_passes_its_own_check() {
     keys.sort_unstable();
     assert_eq!(fields, keys);
     let all: serde_json::Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), key.default())).collect();
-    assert_eq!(
-        resolve(&[(Source::Global, &Value::Object(all).to_string())]),
-        Resolved { config: Config::default(), warnings: vec![] }
-    );
+    let resolved = resolve(&[(Source::Global, &Value::Object(all).to_string())]);
+    assert_eq!((resolved.config, resolved.warnings), (Config::default(), vec![]));
+    assert!(resolved.sources.values().all(|origin| *origin == Origin::Layer(Source::Global)));
 }
 
 #[test]
@@ -50,6 +51,44 @@ fn later_layers_win_key_by_key() {
     let expected =
         Config { repeat_threshold: 9, cooldown_sec: 10.0, rescue_message: "Halt.".to_owned(), ..Config::default() };
     assert_eq!(resolved.config, expected);
+}
+
+#[test]
+fn each_value_names_the_layer_that_it_comes_from() {
+    let resolved = resolve(&[
+        (Source::Global, r#"{"repeatThreshold": 5, "cooldownSec": 10}"#),
+        (Source::Project, r#"{"rescueMessage": "Halt.", "historyMaxDays": 1}"#),
+        (Source::Command, r#"{"repeatThreshold": 9}"#),
+        (Source::Model, r#"{"debug": true, "cooldownSec": "x"}"#),
+    ]);
+    for (key, expected) in [
+        ("cooldownSec", json!("global")),
+        ("rescueMessage", json!("project")),
+        ("repeatThreshold", json!("command")),
+        ("debug", json!("model")),
+        ("historyMaxDays", json!("default")),
+    ] {
+        assert_eq!(json!(resolved.sources[key]), expected, "{key}");
+    }
+}
+
+#[test]
+fn a_command_to_run_is_a_list_of_texts_that_begins_with_a_program() {
+    for (value, good) in [
+        (json!(["notify-send", "Pi"]), true),
+        (json!([]), true),
+        (json!(["x", ""]), true),
+        (json!([""]), false),
+        (json!(["x", 1]), false),
+        (json!("notify-send"), false),
+        (json!(["a\u{0}b"]), false),
+        (json!(vec!["x"; 101]), false),
+    ] {
+        let resolved = resolve(&[(Source::Global, &json!({ "notifyCommand": value }).to_string())]);
+        assert_eq!(resolved.warnings.is_empty(), good, "{value}");
+        let kept = if good { value } else { json!([]) };
+        assert_eq!(json!(resolved.config.notify_command), kept);
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 // The interventions that were told in a tree, by target: so that screens and tools can show what called for a hand after
 // the notice itself has passed. Kept by the main session, in memory; decides nothing.
 
-import type { Intervention, InterventionKind, Notice, Severity, TargetSummary } from "../index.js";
-import { hasEnded } from "./format.ts";
-import type { MainSession } from "./runtime.ts";
+import type { Intervention, InterventionKind, Notice, Severity, TargetSummary } from "../../index.js";
+import { hasEnded } from "../format.ts";
+import type { MainSession } from "../runtime.ts";
 
 export interface ToldIntervention extends Intervention {
   targetId: string;

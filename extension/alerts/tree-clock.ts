@@ -1,12 +1,12 @@
 // The clock of a main session's tree: tells the store that time passes while any agent of it works, and hands on what is
 // due about the tree. One timer, which never keeps Pi alive and stops when nothing runs.
 
-import type { Notice, WatchdogConfig } from "../index.js";
-import { now } from "./clock.ts";
-import type { Guard } from "./guard.ts";
-import type { Runtime } from "./runtime.ts";
-import type { Session } from "./session.ts";
-import { createTicker } from "./ticker.ts";
+import type { Notice, WatchdogConfig } from "../../index.js";
+import { now } from "../clock.ts";
+import type { Guard } from "../guard.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Session } from "../session.ts";
+import { createTicker } from "../ticker.ts";
 
 export interface TreeClock {
   /** Hands on what is due, and keeps the time from now on. */
@@ -23,6 +23,7 @@ export function createTreeClock(
   session: Session,
   guard: Guard,
   due: (notice: Notice) => void,
+  ticked: () => void = () => {},
 ): TreeClock {
   const { store, Signal } = native;
   let stopped = false;
@@ -32,6 +33,7 @@ export function createTreeClock(
       if (stopped || session.disposed || !session.observing) return ticker.set(0);
       const bits = store.tickTree(session.id, now());
       if (bits & Signal.TREE) takeAll();
+      ticked();
       if (!(bits & Signal.BUSY)) ticker.set(0);
     }),
   );

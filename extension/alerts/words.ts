@@ -1,7 +1,7 @@
 // Interventions in words: what state a kind is, and what can be done about it. Pure; the reason is the core's.
 
-import type { Intervention, InterventionKind } from "../index.js";
-import { oneLine } from "./sanitize.ts";
+import type { Intervention, InterventionKind } from "../../index.js";
+import { oneLine } from "../sanitize.ts";
 
 /** Reads after "is". */
 const STATES: Record<InterventionKind, string> = {
@@ -54,6 +54,8 @@ export interface Whom {
   id: string;
   /** The target is the main session itself, whose agent reads this. */
   itself: boolean;
+  /** A call of the sub-agent package's own tool that steers it. */
+  steer?: string | undefined;
 }
 
 /** What whoever reads it should do, in a few lines. */
@@ -67,7 +69,8 @@ export function suggestion({ kind, suggestedAction }: Intervention, whom: Whom):
 
 type Advice = (whom: Whom) => string[];
 
-const tell = (id: string): string => `/watchdog steer ${oneLine(id, 80)} <message>`;
+const steering = ({ id, steer }: Whom): string =>
+  steer === undefined ? `the user can type /watchdog steer ${oneLine(id, 80)} <message>` : `call ${steer}`;
 const stop = (id: string): string => `/watchdog stop ${oneLine(id, 80)}`;
 
 const ADVICE: Record<Intervention["suggestedAction"], Advice> = {
@@ -76,9 +79,7 @@ const ADVICE: Record<Intervention["suggestedAction"], Advice> = {
       ? "Take this into account before you go on."
       : `Look at what it did with watchdog_read_events. The user can end it by ${stop(id)}`,
   ],
-  steer: ({ id, itself }) => [
-    itself ? "Change the approach." : `Tell it what to do instead; the user can type ${tell(id)}`,
-  ],
+  steer: (whom) => [whom.itself ? "Change the approach." : `Tell it what to do instead: ${steering(whom)}`],
   restart: ({ id, itself }) => [
     itself
       ? "Sum up what is done and what is left, and propose to the user to go on in a new session."
@@ -102,10 +103,10 @@ const OWN: Partial<Record<InterventionKind, Advice>> = {
       ? "Agree on who changes the file, and read it again before your next change."
       : "Decide which agent changes the file, and have it read again before the next change.",
   ],
-  deadlock: ({ id, itself }) => [
-    itself
+  deadlock: (whom) => [
+    whom.itself
       ? "Do not go on waiting: answer, or end what you wait for."
-      : `Answer what it waits for, or end the wait. The user can type ${tell(id)} or ${stop(id)}`,
+      : `Answer what it waits for, or end the wait: ${steering(whom)}. The user can end it by ${stop(whom.id)}`,
   ],
   spawn_depth: () => ["Do the work where it is instead of starting another agent for it."],
 };
