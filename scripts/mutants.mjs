@@ -49,7 +49,7 @@ makeCopy();
 const files = sources(positionals.length > 0 ? positionals : ["extension/link"]);
 const reaching = reach();
 const all = files.flatMap((file) =>
-  mutationsOf(readFileSync(join(root, file), "utf8")).map((mutation) => ({ file, mutation })),
+  mutationsOf(readFileSync(join(copy, file), "utf8")).map((mutation) => ({ file, mutation })),
 );
 const sample = Number(values.sample) || all.length;
 const chosen = shuffled(all, Number(values.seed)).slice(0, sample);
@@ -104,7 +104,7 @@ function reach() {
   const loads = tests.map((test) => {
     const seen = new Map([[test, 0]]);
     for (const [file, depth] of seen) {
-      const text = readFileSync(join(root, file), "utf8");
+      const text = readFileSync(join(copy, file), "utf8");
       for (const [, name = ""] of text.matchAll(/(?:from |import\(|new URL\()"(\.{1,2}\/[^"]+|[\w-]+\.ts)"/g)) {
         const path = relative(root, resolve(root, dirname(file), name));
         if (!seen.has(path) && path.endsWith(".ts") && existsSync(join(root, path))) seen.set(path, depth + 1);
@@ -138,7 +138,7 @@ async function measure() {
 
 /** @param {string} file @param {import("./lib/mutations.mjs").Mutation} mutation */
 async function killed(file, mutation) {
-  const source = readFileSync(join(root, file), "utf8");
+  const source = readFileSync(join(copy, file), "utf8");
   writeFileSync(join(copy, file), mutated(source, mutation));
   try {
     for (const test of reaching(file)) {
