@@ -29,7 +29,7 @@ import { root } from "./lib/native.mjs";
 const PATIENCE = 3;
 const PATIENCE_MS = 5000;
 /** What the tests wait at most for something that does not come; they wait a minute otherwise. */
-const WAIT_MS = 8000;
+const WAIT_MS = 15_000;
 
 const { values, positionals } = parseArgs({
   options: {

@@ -92,6 +92,7 @@ impl Declared {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // whole numbers
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -391,6 +391,7 @@ fn bytes(hex: &str) -> Option<[u8; 32]> {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // whole numbers
 mod tests {
     use super::*;
     use crate::policy::Config;
