@@ -488,9 +488,9 @@ export type TargetStatus =
 
 /**
  * How much of a session is seen: all its events; finished messages only (its session file is read, open tools are not
- * visible); or only what its parent's tool call shows of it.
+ * visible); only what its parent's tool call shows of it; or nothing but when it began and ended.
  */
-export type Visibility = "full" | "no_open_tools" | "result_only";
+export type Visibility = "full" | "no_open_tools" | "result_only" | "unseen";
 
 export interface TargetInfo {
   /** For people: session name, agent description, or `main`. */

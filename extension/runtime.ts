@@ -43,8 +43,6 @@ export interface Runtime {
   session: WatchedSession | null;
   /** Main session of this session's tree (itself in a main session); undefined when it has gone. */
   main(): MainSession | undefined;
-  /** Latest texts that the watchdog sent and received, for the debug console. */
-  debug(direction: "sent" | "received", text: string): void;
 }
 
 /**

@@ -16,12 +16,14 @@ import {
   forgetSteers,
   type LiveSession,
   liveSessions,
+  noteToolless,
   type Parentage,
   publishLive,
 } from "./root.ts";
-import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
+import type { Native, WatchedSession } from "./runtime.ts";
 import { StreamBreaker } from "./stream-breaker.ts";
 import type { PackageReport, SubagentBackend } from "./subagents/backend.ts";
+import { isWatchdogByTools, isWatchdogType, missingTools } from "./subagents/kind.ts";
 
 export interface SessionHooks {
   /** Puts a message before the session's next model call; false when that cannot be. */
@@ -53,6 +55,8 @@ export class Session implements WatchedSession {
   readonly #live: LiveSession;
   readonly #unpublish: () => void;
   #parent: Parentage | undefined;
+  /** By its tools it is there to watch others. */
+  #watches = false;
   #status: TargetStatus = "idle";
   #open = true;
 
@@ -157,6 +161,14 @@ export class Session implements WatchedSession {
     this.#native.store.open(this.id, now(), {}, this.config);
   }
 
+  /** The session's tools are there: what they say of it. */
+  equipped(tools: readonly string[]): void {
+    if (this.isMain) return;
+    this.#watches = isWatchdogByTools(tools);
+    this.#native.store.update(this.handle, { kind: this.#info().kind });
+    noteToolless(this.id, missingTools(tools).length > 0);
+  }
+
   renamed(): void {
     this.#native.store.update(this.handle, { name: this.#info().name });
   }
@@ -218,7 +230,7 @@ export class Session implements WatchedSession {
     const { rootId, parentId, link } = this.#parent;
     return {
       name: link.description ?? given ?? link.agentType ?? "sub-agent",
-      kind: isWatchdog(link) ? "watchdog" : "task",
+      kind: isWatchdogType(link.agentType ?? "") || this.#watches ? "watchdog" : "task",
       status: this.#status,
       project,
       rootId,
@@ -236,5 +248,3 @@ function abandoned(native: Native, id: string, handle: number): () => void {
     if (findLive(id) === undefined) native.store.end(handle, now(), "stopped");
   };
 }
-
-const isWatchdog = (link: ChildLink): boolean => /watchdog/i.test(`${link.agentType ?? ""} ${link.description ?? ""}`);

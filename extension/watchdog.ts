@@ -29,7 +29,6 @@ export function createWatchdog(pi: ExtensionAPI): Watchdog {
     session: null,
     main: () => (runtime.session === null ? undefined : findMain(runtime.session.rootId)),
     // The console shows what the provider is sent; the watchdog's own messages are part of it when they are sent.
-    debug: () => {},
   };
   const console = debugConsole(runtime);
   const shown = (direction: Direction, text: () => string): void => {

@@ -2,8 +2,12 @@
 // what the screen shows, and what a child's own model may cause.
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
+import { poll } from "../support/pi.ts";
 import { bash, call } from "../support/scripts.ts";
 
 const LOOK = "cat src.txt";
@@ -58,17 +62,16 @@ for (const wakeOnCritical of [true, false]) {
     await family.notified("same command repeated 12 times");
     await family.notified("same command repeated 24 times");
     assert.equal(mainCalls(family), before + woken, "once for the incident");
+    const end = family.pi.records.length;
     gates.open("a24");
     await family.ended(a);
-    const calls = mainCalls(family);
-    const alerts = family.alerts().length;
-    await family.pi.prompt("What is new?");
-    assert.equal(mainCalls(family), calls + 1);
-    // The package's own word of the end may have started a turn, which heard of it then.
-    assert.ok(family.alerts().length <= alerts + 1);
+    // The package's own word of the end starts a turn, with or without the watchdog; it carries what is pending.
+    await answered(family, end);
+    assert.equal(mainCalls(family), before + woken + 1);
     const last = family.alerts().at(-1) ?? "";
     assert.match(last, /ended \(completed\)/);
-    await family.pi.prompt("And now?");
+    assert.equal(family.alerts().length, woken + 1);
+    await family.pi.prompt("What is new?");
     assert.equal(family.alerts().at(-1), last, "nothing is said twice");
     const shown = notices(family).filter((text) => text.includes("job of a"));
     assert.equal(new Set(shown).size, shown.length, `each state once:\n${shown.join("\n")}`);
@@ -172,5 +175,58 @@ test("a child that is stopped is never said to be at work again", async (t) => {
     notices(family).filter((text) => /at work again|no longer/.test(text)),
     [],
   );
+  await family.pi.close();
+});
+
+test("other programs hear of each state once; a listener that throws and a command that hangs change nothing", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    extensions: [fileURLToPath(new URL("../support/hostile-listener.ts", import.meta.url))],
+    config: {
+      cooldownSec: 0,
+      alertMode: "both",
+      findingsLog: "~/findings.jsonl",
+      notifyCommand: [
+        process.execPath,
+        "-e",
+        "process.stdin.pipe(require('fs').createWriteStream(process.env.HOME + '/command.json',{flags:'a'}))",
+      ],
+    },
+    children: {
+      a: async (request) => {
+        if (request.turn === 3) await gates.pass("a3");
+        if (request.turn < 3) return bash(LOOK);
+        return request.turn < 8 ? bash(`echo step ${request.turn}; date +%N`) : { text: "a is done" };
+      },
+    },
+  });
+  const a = await family.spawn("a");
+  await family.notified("job of a may be stuck");
+  gates.open("a3");
+  await family.notified("job of a is no longer stuck");
+  await family.ended(a);
+  const log = () => {
+    const file = join(family.lab.home.root, "findings.jsonl");
+    return existsSync(file)
+      ? readFileSync(file, "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      : [];
+  };
+  const states = await poll(
+    () => (log().length >= 3 ? log().map(({ state }) => state) : undefined),
+    () => `three states in the log: ${JSON.stringify(log())}`,
+  );
+  assert.deepEqual(states.sort(), ["finding", "over", "rescue"]);
+  const command = await poll(
+    () => {
+      const file = join(family.lab.home.root, "command.json");
+      return existsSync(file) && readFileSync(file, "utf8").includes('"over"') ? readFileSync(file, "utf8") : undefined;
+    },
+    () => "what the command was given",
+  );
+  assert.match(command, /"name":"job of a"/);
+  assert.equal((await family.targets()).get("job of a").status, "completed");
   await family.pi.close();
 });

@@ -218,7 +218,9 @@ test("completion offers subcommands, keys, values and targets", { skip: tmuxMiss
   };
   await offers("/watchdog ", /status +Versions[\s\S]*set <key> <value> +Change a configuration key/);
   await offers("/watchdog st", /steer <target> \[message\] +Send a message[\s\S]*stop <target> +End a sub-agent/);
-  await offers("/watchdog in", /inspect <target> +Recent events/);
+  await offers("/watchdog in", /inspect <target> +Recent events[\s\S]*install-agent .*Write the agent file/);
+  await offers("/watchdog install-agent gl", /global/);
+  await offers("/watchdog install-agent project t", /tintinweb/);
   await offers("/watchdog set c", /changingOutputThreshold[\s\S]*cooldownSec/);
   await offers("/watchdog set alertMode ", /main_only[\s\S]*direct_subagent[\s\S]*both/);
   await offers("/watchdog inspect ", /main, (idle|running)/);

@@ -2,6 +2,7 @@
 // children is tested with the sub-agent packages.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Value } from "typebox/value";
 import { watchdogTools } from "../../extension/tools.ts";
@@ -10,6 +11,7 @@ import { Lab, tmuxMissing } from "../support/pi.ts";
 import type { Outcome } from "../support/puppet.ts";
 import { bash, call, RESCUE, rescues, textOf } from "../support/scripts.ts";
 
+const AGENT_FILE = new URL("../../agents/watchdog.md", import.meta.url);
 const files = { "list.txt": "one\ntwo\n" };
 
 const open = (t: Parameters<typeof Family.open>[0], options: Partial<FamilyOptions> = {}) =>
@@ -187,6 +189,7 @@ test("a watchdog sub-agent sees the tree of its main session, and its alert arri
   const gates = new Gates();
   const results: string[] = [];
   const family = await open(t, {
+    files: { ...files, ".pi/agents/watchdog.md": readFileSync(AGENT_FILE, "utf8") },
     children: {
       a: async ({ turn }) => {
         if (turn > 0) await gates.pass("a");
@@ -212,19 +215,19 @@ test("a watchdog sub-agent sees the tree of its main session, and its alert arri
   });
   const a = await family.spawn("a");
   await family.asks("a", 1);
-  const watcher = await family.spawn("watchdog", { description: "watchdog" });
+  const watcher = await family.spawn("watchdog", { subagent_type: "watchdog", description: "a look around" });
   await family.ended(watcher);
   gates.open("a");
   await family.ended(a);
   const [list = "", events = "", alert = "", steer = "", config = ""] = results;
   assert.match(list, /^3 targets, none likely stuck\n- "main" /);
   assert.match(list, /\n {2}- "job of a" [^\n]*; task, running;/);
-  assert.match(list, /\n {2}- "watchdog" [^\n]*; watchdog, running;/);
+  assert.match(list, /\n {2}- "a look around" [^\n]*; watchdog, running;/);
   assert.match(events, /tool_call bash: echo work/);
   assert.match(alert, /^Alert \(info\) about "job of a" sent to the main session: /);
   assert.match(steer, /^Refused, nothing was sent: alertMode is main_only/);
   assert.match(config, /^Nothing was changed\. Refused:\n- .*alertMode/);
-  assert.match(await family.alert("job of a"), /\nNote by "watchdog":\n> It waits for nothing\.$/);
+  assert.match(await family.alert("job of a"), /\nNote by "a look around":\n> It waits for nothing\.$/);
 });
 
 test("a main session is not steered, also not where steering is allowed", async (t) => {

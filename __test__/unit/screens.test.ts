@@ -79,7 +79,7 @@ function tree(id: string, levels = 0): WatchedSession {
 }
 
 const runtimeOf = (session: WatchedSession): Runtime =>
-  ({ native, session, pi: {}, main: () => undefined, debug() {} }) as unknown as Runtime;
+  ({ native, session, pi: {}, main: () => undefined }) as unknown as Runtime;
 
 test("status: every width", () => {
   const session = tree("status", 14);

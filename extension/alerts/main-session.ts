@@ -14,6 +14,7 @@ import { type Delivery, wasTaken } from "../subagents/backend.ts";
 import { agentOf } from "../subagents/ids.ts";
 import { InterventionLog } from "./interventions.ts";
 import { outletOf } from "./outlet.ts";
+import { publisherOf } from "./publish.ts";
 import { isForPeople, type Matter, type Note, type Receipt } from "./queue.ts";
 import { steerChild, stopChild } from "./reach.ts";
 import { AlertRoom } from "./room.ts";
@@ -37,7 +38,8 @@ export function mainSession(
   connection: () => BackendConnection | undefined,
 ): OwnMainSession {
   const { store } = runtime.native;
-  const outlet = outletOf(runtime, session, guard);
+  const publisher = publisherOf(runtime, session);
+  const outlet = outletOf(runtime, session, guard, publisher);
   const room = new AlertRoom(outlet);
   room.queue.restore(saved.take(session.id));
   const clock = createTreeClock(
@@ -115,7 +117,7 @@ export function mainSession(
       if (found.ok && isRescue) {
         store.note(found.handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
       }
-      runtime.debug("sent", message);
+      publisher.publish("rescue", matter);
     }
     return receipt;
   }
@@ -154,6 +156,7 @@ export function mainSession(
       clock.stop();
       if (goesOn) saved.put(session.id, room.queue.snapshot());
       room.close(goesOn);
+      publisher.close();
     },
     steer,
     stop,

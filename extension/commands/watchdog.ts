@@ -12,13 +12,14 @@ import { completions, type Subcommand } from "./complete.ts";
 import { configPage, setPage } from "./config.ts";
 import { historyPage } from "./history.ts";
 import { findTarget, inspectPage } from "./inspect.ts";
+import { INSTALL_ARGS, installAgentPage } from "./install-agent.ts";
 import { orphansPage } from "./orphans.ts";
 import { statusPage } from "./status.ts";
 import { steerPage } from "./steer.ts";
 import { stopPage } from "./stop.ts";
 
 interface Command extends Subcommand {
-  run(runtime: Runtime, session: WatchedSession, rest: string): Page | Promise<Page>;
+  run(runtime: Runtime, session: WatchedSession, rest: string, ctx: ExtensionCommandContext): Page | Promise<Page>;
 }
 
 const status = (runtime: Runtime, session: WatchedSession): Page =>
@@ -84,6 +85,12 @@ export const subcommands: readonly Command[] = [
     run: (runtime, _session, rest) =>
       orphansPage({ native: runtime.native, now: now(), kill: runtime.native.processes.end }, rest),
   },
+  {
+    name: "install-agent",
+    args: INSTALL_ARGS,
+    description: "Write the agent file of the watchdog sub-agent",
+    run: (_runtime, session, rest, ctx) => installAgentPage(session, rest, ctx),
+  },
 ];
 
 export function complete(runtime: Runtime, typed: string): AutocompleteItem[] | null {
@@ -115,7 +122,7 @@ export async function run(runtime: Runtime, args: string, ctx: ExtensionCommandC
       return;
     }
   }
-  const page = await command.run(runtime, session, rest);
+  const page = await command.run(runtime, session, rest, ctx);
   // A package may answer only after the session has ended; there is nobody to tell then.
   if (runtime.session !== session) return;
   answer(runtime, ctx, page);

@@ -148,6 +148,7 @@ impl Store {
             background: info.background == Some(true),
             // A package that is met exactly tells when its agents end.
             ends: info.link == Some(Link::Exact) && info.backend.as_deref().is_some_and(|backend| backend != LINKED),
+            unseen: info.visibility.as_deref() == Some("unseen"),
         };
         let before = target.seat;
         let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
@@ -167,7 +168,14 @@ impl Store {
     pub fn update(&mut self, handle: Handle, newer: Info) {
         let Some(target) = self.get_mut(handle) else { return };
         let kin = |info: &Info| {
-            (info.root_id.clone(), info.parent_id.clone(), info.name.clone(), info.link, info.backend.clone())
+            (
+                info.root_id.clone(),
+                info.parent_id.clone(),
+                info.name.clone(),
+                info.link,
+                info.backend.clone(),
+                info.visibility.clone(),
+            )
         };
         let before = kin(&target.info);
         target.update(newer);
@@ -578,6 +586,28 @@ mod tests {
         tell(&mut store, 21_000.0);
         let (remark, graver) = (crate::detect::Severity::Info, crate::detect::Severity::Warning);
         assert_eq!(told, [(11_000.0, remark), (21_000.0, graver)]);
+    }
+
+    #[test]
+    fn an_agent_of_which_nothing_is_seen_is_not_silent_until_it_is_seen() {
+        let mut store = Store::default();
+        store.open("main", 0.0, Info::default(), config());
+        let child = Info {
+            root_id: Some("main".into()),
+            link: Some(Link::Exact),
+            backend: Some("package".into()),
+            ..Info::default()
+        };
+        let handle = store.open("child", 0.0, child, config());
+        let seen = |visibility: &str| Info { visibility: Some(visibility.into()), ..Info::default() };
+        let alerts = |store: &mut Store, at: f64| {
+            store.tick_tree("main", at);
+            std::iter::from_fn(|| store.take_tree_notice("main", at)).count()
+        };
+        store.update(handle, seen("unseen"));
+        assert_eq!(alerts(&mut store, 200_000.0), 0);
+        store.update(handle, seen("full"));
+        assert!(alerts(&mut store, 201_000.0) > 0);
     }
 
     #[test]

@@ -170,7 +170,7 @@ function play(
     sendMessage: (message: { customType: string; content: string }, options: Record<string, unknown>) =>
       posted.push({ ...message, options }),
   };
-  const runtime = { native, pi, session, main: () => main, debug() {} } as unknown as Runtime;
+  const runtime = { native, pi, session, main: () => main } as unknown as Runtime;
   const guard = createGuard((message) => assert.fail(message));
   const main = mainSession(runtime, session, guard, () => undefined);
   t.after(() => {
