@@ -50,7 +50,7 @@ for (const wakeOnCritical of [true, false]) {
     await family.notified("job of a may be stuck: same command repeated 3 times");
     const before = mainCalls(family);
     gates.open("a3");
-    await family.notified("job of a may be stuck: same command repeated 6 times");
+    await family.notified("job of a is still stuck: same command repeated 6 times");
     const from = family.pi.records.length;
     if (wakeOnCritical) {
       await family.pi.waitFor(({ type }) => type === "agent_start", "the turn that the alert starts", { from });
@@ -91,7 +91,7 @@ test("four children that are critical within ten seconds wake the main agent onc
   });
   for (const name of names) await family.spawn(name);
   for (const name of names) await family.asks(name, 6);
-  for (const name of names) await family.notified(`job of ${name} may be stuck: same command repeated 6 times`);
+  for (const name of names) await family.notified(`job of ${name} is still stuck: same command repeated 6 times`);
   const before = mainCalls(family);
   const from = family.pi.records.length;
   await answered(family, from);
