@@ -657,6 +657,11 @@ export interface WatchdogStore {
   tick(handle: number, at: number): number;
   /** Time has passed for a main session and everything below it: who is silent, too old, or waits for ever. */
   tickTree(rootId: string, at: number): number;
+  /**
+   * This process did not run for `ms` milliseconds until `at` (a suspended machine, a blocked event loop, a clock that was
+   * set): no agent of the tree was silent for as long, or grew older.
+   */
+  suspended(rootId: string, ms: number, at: number): void;
 
   // Sessions that a process of its own watches. Its verdict counts; what is observed of them here is passed over.
   /** Begins to take reports of one life (`run`) of that process. The number of the latest event taken of it, 0 for none. */

@@ -205,6 +205,7 @@ export const store = Object.freeze({
   importEvents: native.importEvents,
   importState: native.importState,
   tickTree: native.tickTree,
+  suspended: native.suspended,
 
   takeNotice: native.takeNotice,
   takeTreeNotice: native.takeTreeNotice,
