@@ -517,8 +517,13 @@ export interface TargetInfo {
   visibility?: Visibility;
   /** Folder that it works in. For the history. */
   project?: string;
-  /** Process that runs the session, where that is another one than this. For the history: whose end is looked for. */
+  /**
+   * Process that runs the session, where that is another one than this. For the history: whose end is looked for. It is
+   * taken only when it is proven: by `pidStart`, or because this process started it (itself or through others; Linux).
+   */
   pid?: number;
+  /** When that process started, as `processes` tells it. */
+  pidStart?: string;
   /** Its parent goes on meanwhile. */
   background?: boolean;
 }
@@ -662,8 +667,8 @@ export interface WatchdogStore {
   attachRemote(handle: number, run: string, now: number): number;
   /** The session goes on in this process: it is observed here again. */
   detachRemote(handle: number): void;
-  /** Something was heard of it, or the connection is gone. */
-  remoteContact(handle: number, now: number, connected: boolean): void;
+  /** Something was heard of it, or the connection is gone. Signal bits: what it said that it used may count only now. */
+  remoteContact(handle: number, now: number, connected: boolean): number;
   /**
    * Takes a batch of events, JSON text of an array: {@link WatchdogEvent} fields with a number `q` that rises by one, or
    * `{q, at, life, fields}` for a lifecycle event. Each is taken once; numbers left out count as lost. The number of the
@@ -813,10 +818,38 @@ export interface HistoryReport {
 /** Reads a history; works while others write it. Rejects when it cannot be read. */
 export function readHistory(path: string, filter?: HistoryFilter): Promise<HistoryReport>;
 
+/** A process by its id and its start time: a later one with the same id has another start. */
+export interface ProcessInfo {
+  pid: number;
+  /** In whatever form the system tells it. */
+  start: string;
+  /** Command line, words with a space between; empty where it cannot be read. */
+  command: string;
+}
+/** Processes of this machine, as far as the system proves something of them. */
+export const processes: Readonly<{
+  /**
+   * The process at the other end of a connected local socket, by the socket's file descriptor. `null` where the system does
+   * not tell (Windows), or when it is another user's.
+   */
+  peer(descriptor: number): ProcessInfo | null;
+  /** A process and those above it, as far as they can be seen; empty where that cannot be told (all but Linux). */
+  ancestry(pid: number): ProcessInfo[];
+  /** `null` when no process runs under this id. */
+  start(pid: number): string | null;
+  /**
+   * Sends SIGTERM to the process if it is still the one that started then, and this user's. `false` when it is not, or when
+   * that cannot be told (Windows); then nothing was done.
+   */
+  end(pid: number, start: string): boolean;
+}>;
+
 /** A session that nobody ended and whose process is gone; or one that runs on without its main session. */
 export interface Orphan extends HistorySession {
   pid: number;
-  /** The process is there, verified by its start time at the moment of the answer. */
+  /** When the process started; for `processes.end`. */
+  start: string;
+  /** The process is there, verified by its start time and its user at the moment of the answer. */
   running: boolean;
 }
 /** `claim`: only those that nobody was told of yet; they count as told then. */

@@ -90,7 +90,7 @@ export const subcommands: readonly Command[] = [
     description: "Sessions that a Pi left behind",
     acts: (rest) => rest.trim() !== "",
     run: (runtime, _session, rest) =>
-      orphansPage({ native: runtime.native, now: now(), kill: (pid) => process.kill(pid, "SIGTERM") }, rest),
+      orphansPage({ native: runtime.native, now: now(), kill: runtime.native.processes.end }, rest),
   },
   {
     name: "install-agent",

@@ -4,6 +4,7 @@
 //! is [`Store::with_global`].
 
 mod breaker;
+mod declared;
 mod event;
 mod families;
 mod memory;
@@ -253,17 +254,39 @@ impl Store {
     /// Takes verdict and counts of a session that another process watches.
     pub fn import_state(&mut self, handle: Handle, now: f64, state: &str) -> u32 {
         let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
-        let before = target.usage();
-        let signal = target.import_state(now, state);
-        let Some((seat, family)) = target.seat.and_then(|seat| Some((seat, self.families.at(seat)?))) else {
-            return signal;
+        let Some((seat, declared)) = target.seat.and_then(|seat| Some((seat, self.families.declared(seat)?))) else {
+            return 0;
         };
-        let more = target.usage() - before;
-        if more.total_tokens() <= 0.0 && more.cost_usd <= 0.0 {
-            return signal;
+        let before = target.usage();
+        let signal = target.import_state(now, state, declared);
+        signal | self.spend_declared(handle, seat, before, now)
+    }
+
+    /// Something was heard of the process that watches a session, or the connection to it is gone.
+    pub fn contact(&mut self, handle: Handle, now: f64, connected: bool) -> u32 {
+        let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
+        target.contact(now, connected);
+        let Some((seat, declared)) = target.seat.and_then(|seat| Some((seat, self.families.declared(seat)?))) else {
+            return 0;
+        };
+        let before = target.usage();
+        target.catch_up(now, declared);
+        self.spend_declared(handle, seat, before, now)
+    }
+
+    /// What another process says that a session used counts at once; a level of the limit is reported as often as the
+    /// tree's allowance goes, and the next time that something of the tree is heard.
+    fn spend_declared(&mut self, handle: Handle, seat: Seat, before: Usage, now: f64) -> u32 {
+        let Some(more) = self.get(handle).map(|target| target.usage() - before) else { return 0 };
+        let Some((family, declared)) = self.families.with_declared(seat) else { return 0 };
+        if !declared.may_report(now) {
+            family.add_usage(seat.member, more);
+            return 0;
         }
+        let found = family.found();
         family.spend(seat.member, more, now);
-        if family.has_found() { signal | self.collect(seat) } else { signal }
+        declared.reported(family.found() - found);
+        if family.has_found() { self.collect(seat) } else { 0 }
     }
 
     /// Time has passed for a whole tree.
