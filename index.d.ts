@@ -372,6 +372,8 @@ export function shouldAlert(
 
 export interface ReplayOptions {
   config?: PartialConfig;
+  /** Ends the work at once: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 export interface ReplayFinding extends Finding {
   /** 0-based index of the trace event within its branch. */
@@ -396,7 +398,7 @@ export interface ReplayReport {
   warningCount: number;
   usage: { tokens: number; usd: number };
 }
-/** Reads a Pi session file or a trace, streaming. Rejects when the file cannot be read. */
+/** Reads a Pi session file or a trace, streaming. Rejects when it cannot be read, or is not a regular file. */
 export function replayFile(path: string, options?: ReplayOptions): Promise<ReplayReport>;
 
 export interface ScanOptions {
@@ -407,6 +409,8 @@ export interface ScanOptions {
   costliest?: number;
   /** Called after files, as often as there is time for it, and at the end. */
   onProgress?: (progress: { files: number; bytes: number; totalBytes: number }) => void;
+  /** Ends the work at once: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 /** What was found of one rule. */
 export interface ScanRow {
