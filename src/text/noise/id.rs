@@ -53,10 +53,10 @@ pub struct Run<'a> {
     changes: usize,
 }
 
-/// The run that `at` lies in.
+/// The run that `at` lies in; of a longer one than any rule takes, as much as shows that.
 fn around(view: &View, at: usize) -> (usize, usize) {
     let alphanumeric = |byte: u8| byte.is_ascii_alphanumeric();
-    (view.back_while(at, alphanumeric), view.skip_while(at, alphanumeric))
+    (view.back_while(at, alphanumeric), view.skip_up_to(at, LONGEST + 1, alphanumeric))
 }
 
 impl<'a> Run<'a> {

@@ -61,11 +61,12 @@ fn mask_numbers(text: &str, out: &mut String) {
 
 /// In prose every number is masked, so a hexadecimal word needs no context: seven digits are a short revision.
 fn long_hex(view: &View, digit: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 128;
     let start = view.back_while(digit, |byte| byte.is_ascii_alphanumeric());
-    let end = view.skip_while(digit, |byte| byte.is_ascii_alphanumeric());
+    let end = view.skip_up_to(digit, LONGEST + 1, |byte| byte.is_ascii_alphanumeric());
     let word = view.slice(start, end);
     let letters = word.iter().any(u8::is_ascii_alphabetic);
-    (letters && (7..=128).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit)).then_some((start, end))
+    (letters && (7..=LONGEST).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit)).then_some((start, end))
 }
 
 /// Replaces `out` by the words of `text`, one blank between them.

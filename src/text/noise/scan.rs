@@ -90,13 +90,19 @@ impl<'a> View<'a> {
         start
     }
 
-    /// Where the bytes from `at` on that satisfy `class` end.
+    /// Where the bytes from `at` on that satisfy `class` end. Only for what is passed as a whole then.
     pub fn skip_while(&self, at: usize, class: impl Fn(u8) -> bool) -> usize {
         let mut end = at;
         while self.bytes.get(end).is_some_and(|&byte| class(byte)) {
             end += 1;
         }
         end
+    }
+
+    /// The same, at most `most` bytes on: for rules that turn down what is longer. A text asks at every one of its places.
+    pub fn skip_up_to(&self, at: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        at + rest.iter().take(most).take_while(|&&byte| class(byte)).count()
     }
 
     /// The end of the digits from `at` on.
