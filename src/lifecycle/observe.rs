@@ -19,8 +19,6 @@ const GIVEN_AGAIN: u32 = 3;
 const REFUSALS: u32 = 2;
 /// So long it may take until a failed request is sent again, as Pi does.
 const RETRY_MS: f64 = 60_000.0;
-/// Text of an answer that is compared.
-const ANSWER_BYTES: usize = 4096;
 /// Open questions kept of one agent.
 const QUESTIONS: usize = 64;
 
@@ -255,7 +253,7 @@ impl Family {
         self.member_mut(id).clock.asked_anew();
         self.member_mut(id).asked_at = at;
         for other in self.ids() {
-            if self.below(other, id) {
+            if self.member(other).stopped_at.is_some() && self.below(other, id) {
                 self.member_mut(other).stopped_at = None;
             }
         }
@@ -278,7 +276,7 @@ impl Family {
             return;
         }
         if member.resumed && stop == StopReason::Stop {
-            let answer = fast(&text.as_bytes()[..text.floor_char_boundary(ANSWER_BYTES)]);
+            let answer = fast(text.as_bytes());
             member.refusals = match (member.worked, member.answer == answer) {
                 (true, _) => 0,
                 (false, true) => member.refusals + 1,
