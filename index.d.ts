@@ -51,17 +51,25 @@ export interface WatchdogConfig {
   historyMaxDays: number;
   historyMaxMb: number;
   cooldownSec: number;
+  wakeOnCritical: boolean;
   maxPreviewLines: number;
   maxEventsPerAgent: number;
   alertMode: AlertMode;
   steerDryRunDefault: boolean | null;
   circuitBreaker: CircuitBreaker;
+  /** Program and arguments; empty: off. */
+  notifyCommand: string[];
+  /** Path; empty: off. */
+  findingsLog: string;
   debug: boolean;
   allowProjectPowers: boolean;
 }
 
-/** Where a configuration layer came from; decides what it may change (`powers`). */
-export type ConfigSource = "global" | "project" | "command" | "model";
+/**
+ * Where a configuration layer came from; decides what it may change (`docs/security.md`). `model`: the main agent's model;
+ * `child`: a sub-agent's model, for its own session.
+ */
+export type ConfigSource = "global" | "project" | "command" | "model" | "child";
 
 export interface ConfigLayer {
   source: ConfigSource;
@@ -79,8 +87,17 @@ export interface ConfigWarning {
   message: string;
 }
 
+/** For each key the layer that its effective value comes from: text from a project or a model is not the user's. */
+export type ConfigSources = Record<keyof WatchdogConfig, ConfigSource | "default">;
+
+export interface ResolvedConfig {
+  config: WatchdogConfig;
+  sources: ConfigSources;
+  warnings: ConfigWarning[];
+}
+
 /** Merges layers over the defaults, later ones win. Never throws: what is wrong is a warning and the value below stands. */
-export function resolveConfig(layers: readonly ConfigLayer[]): { config: WatchdogConfig; warnings: ConfigWarning[] };
+export function resolveConfig(layers: readonly ConfigLayer[]): ResolvedConfig;
 /** A fresh copy of the defaults. */
 export function defaultConfig(): WatchdogConfig;
 /** The JSON schema (draft 2020-12) of a configuration file; also shipped as `watchdog-supervisor.schema.json`. */
@@ -474,9 +491,9 @@ export type TargetStatus =
 
 /**
  * How much of a session is seen: all its events; finished messages only (its session file is read, open tools are not
- * visible); or only what its parent's tool call shows of it.
+ * visible); only what its parent's tool call shows of it; or nothing but when it began and ended.
  */
-export type Visibility = "full" | "no_open_tools" | "result_only";
+export type Visibility = "full" | "no_open_tools" | "result_only" | "unseen";
 
 export interface TargetInfo {
   /** For people: session name, agent description, or `main`. */
@@ -496,8 +513,13 @@ export interface TargetInfo {
   visibility?: Visibility;
   /** Folder that it works in. For the history. */
   project?: string;
-  /** Process that runs the session, where that is another one than this. For the history: whose end is looked for. */
+  /**
+   * Process that runs the session, where that is another one than this. For the history: whose end is looked for. It is
+   * taken only when it is proven: by `pidStart`, or because this process started it (itself or through others; Linux).
+   */
   pid?: number;
+  /** When that process started, as `processes` tells it. */
+  pidStart?: string;
   /** Its parent goes on meanwhile. */
   background?: boolean;
 }
@@ -641,8 +663,8 @@ export interface WatchdogStore {
   attachRemote(handle: number, run: string, now: number): number;
   /** The session goes on in this process: it is observed here again. */
   detachRemote(handle: number): void;
-  /** Something was heard of it, or the connection is gone. */
-  remoteContact(handle: number, now: number, connected: boolean): void;
+  /** Something was heard of it, or the connection is gone. Signal bits: what it said that it used may count only now. */
+  remoteContact(handle: number, now: number, connected: boolean): number;
   /**
    * Takes a batch of events, JSON text of an array: {@link WatchdogEvent} fields with a number `q` that rises by one, or
    * `{q, at, life, fields}` for a lifecycle event. Each is taken once; numbers left out count as lost. The number of the
@@ -792,10 +814,38 @@ export interface HistoryReport {
 /** Reads a history; works while others write it. Rejects when it cannot be read. */
 export function readHistory(path: string, filter?: HistoryFilter): Promise<HistoryReport>;
 
+/** A process by its id and its start time: a later one with the same id has another start. */
+export interface ProcessInfo {
+  pid: number;
+  /** In whatever form the system tells it. */
+  start: string;
+  /** Command line, words with a space between; empty where it cannot be read. */
+  command: string;
+}
+/** Processes of this machine, as far as the system proves something of them. */
+export const processes: Readonly<{
+  /**
+   * The process at the other end of a connected local socket, by the socket's file descriptor. `null` where the system does
+   * not tell (Windows), or when it is another user's.
+   */
+  peer(descriptor: number): ProcessInfo | null;
+  /** A process and those above it, as far as they can be seen; empty where that cannot be told (all but Linux). */
+  ancestry(pid: number): ProcessInfo[];
+  /** `null` when no process runs under this id. */
+  start(pid: number): string | null;
+  /**
+   * Sends SIGTERM to the process if it is still the one that started then, and this user's. `false` when it is not, or when
+   * that cannot be told (Windows); then nothing was done.
+   */
+  end(pid: number, start: string): boolean;
+}>;
+
 /** A session that nobody ended and whose process is gone; or one that runs on without its main session. */
 export interface Orphan extends HistorySession {
   pid: number;
-  /** The process is there, verified by its start time at the moment of the answer. */
+  /** When the process started; for `processes.end`. */
+  start: string;
+  /** The process is there, verified by its start time and its user at the moment of the answer. */
   running: boolean;
 }
 /** `claim`: only those that nobody was told of yet; they count as told then. */

@@ -223,6 +223,15 @@ export const store = Object.freeze({
   contentHash: native.contentHash,
 });
 
+// Processes ----------------------------------------------------------------------------------------------------------
+
+export const processes = Object.freeze({
+  peer: native.socketPeer,
+  ancestry: native.processAncestry,
+  start: native.processStart,
+  end: native.processEnd,
+});
+
 // The history ---------------------------------------------------------------------------------------------------------
 
 let closesAtExit = false;

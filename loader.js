@@ -6,7 +6,7 @@
 
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 
@@ -158,11 +158,22 @@ function platformPackage() {
   return undefined;
 }
 
-/** A clone has the lock file, an installed package does not. */
+/**
+ * A clone that somebody works in has the lock file and is nobody's dependency. Pi keeps packages from git in its own
+ * folder: they have the lock file too, and what else `setup` installs is of no use there.
+ */
 function remedy() {
   const folder = fileURLToPath(new URL(".", import.meta.url));
-  const script = existsSync(new URL("./package-lock.json", import.meta.url)) ? "setup" : "build";
+  const installed = /[\\/](node_modules|\.pi[\\/](.*[\\/])?git)[\\/]/.test(folder) || isPackageOfPi(folder);
+  const clone = !installed && existsSync(new URL("./package-lock.json", import.meta.url));
+  const script = clone ? "setup" : "build";
   return `Run \`npm run ${script}\` in ${folder} to build it (needs Rust, https://rustup.rs).`;
+}
+
+/** @param {string} folder */
+function isPackageOfPi(folder) {
+  const agentDir = process.env.PI_CODING_AGENT_DIR;
+  return agentDir !== undefined && agentDir !== "" && folder.startsWith(join(agentDir, "git"));
 }
 
 /** @returns {string[]} */

@@ -3,8 +3,9 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { CONFIG_DIR_NAME, type ExtensionContext, getAgentDir } from "@earendil-works/pi-coding-agent";
-import type { ConfigLayer, ConfigWarning, WatchdogConfig } from "../index.js";
+import type { ConfigLayer, ConfigSources, ConfigWarning, WatchdogConfig } from "../index.js";
 import { type OverrideSource, overrideLayers, setOverride } from "./overrides.ts";
 import type { Native } from "./runtime.ts";
 
@@ -19,6 +20,7 @@ export interface ConfigFiles {
 
 export interface Configuration {
   config: WatchdogConfig;
+  sources: ConfigSources;
   warnings: ConfigWarning[];
 }
 
@@ -55,9 +57,9 @@ async function read(source: "global" | "project", path: string): Promise<ConfigL
   }
 }
 
-export function configuration(native: Native, files: ConfigFiles, rootId: string): Configuration {
-  const { config, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId)]);
-  return { config, warnings: [...files.warnings, ...warnings] };
+export function configuration(native: Native, files: ConfigFiles, rootId: string, id: string): Configuration {
+  const { config, sources, warnings } = native.resolveConfig([...files.layers, ...overrideLayers(rootId, id)]);
+  return { config, sources, warnings: [...files.warnings, ...warnings] };
 }
 
 /**
@@ -67,14 +69,14 @@ export function configuration(native: Native, files: ConfigFiles, rootId: string
 export function changeConfig(
   native: Native,
   files: ConfigFiles,
-  rootId: string,
+  { rootId, id }: { rootId: string; id: string },
   before: WatchdogConfig,
   source: OverrideSource,
   name: string,
   patch: Record<string, unknown>,
 ): ConfigWarning[] {
   const candidate: ConfigLayer = { source, name, text: JSON.stringify(patch) };
-  const layers = [...files.layers, ...overrideLayers(rootId), candidate];
+  const layers = [...files.layers, ...overrideLayers(rootId, id), candidate];
   const { config, warnings } = native.resolveConfig(layers);
   const own = warnings.filter(
     (warning) => warning.source === source && warning.name === name && (warning.key ?? "") in { "": 0, ...patch },
@@ -82,8 +84,8 @@ export function changeConfig(
   const after = config as unknown as Record<string, unknown>;
   const effective = before as unknown as Record<string, unknown>;
   for (const key of Object.keys(patch)) {
-    const refused = own.some((warning) => warning.key === key && after[key] === effective[key]);
-    if (key in after && !refused) setOverride(rootId, source, name, key, after[key]);
+    const refused = own.some((warning) => warning.key === key && isDeepStrictEqual(after[key], effective[key]));
+    if (key in after && !refused) setOverride(id, source, name, key, after[key]);
   }
   return own;
 }

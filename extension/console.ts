@@ -1,5 +1,5 @@
-// The debug console (`debug: true`): the latest message that the watchdog sent and the latest that it received, in full,
-// each with its time, below the editor. Takes texts as they are and makes them safe.
+// The debug console (`debug: true`): the latest that the provider was sent and the latest that it answered, each with
+// its time, below the editor. Takes texts as they are and makes them safe.
 
 import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, truncateToWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
@@ -14,7 +14,10 @@ const KEY = "watchdog-debug";
 const MAX_CHARS = 20_000;
 /** The console takes at most this part of the screen's rows; the rest of a long message is counted. */
 const SCREEN_SHARE = 0.6;
-const MIN_ROWS = 6;
+const MIN_ROWS = 4;
+const PLAIN_LINES = 40;
+/** Rows that stay for the editor, the footer, and a little of the transcript. */
+const OTHER_ROWS = 12;
 
 export type Direction = "sent" | "received";
 
@@ -78,18 +81,25 @@ function put(ctx: ExtensionContext, latest: Latest): void {
   ctx.ui.setWidget(KEY, view, { placement: "belowEditor" });
 }
 
+/** Where the client draws: a bounded number of lines, since nothing is known of its screen. */
 function plainRows(latest: Latest): string[] {
-  return entries(latest).flatMap(([direction, { at, text }]) => [
-    `watchdog ${direction} ${clock(at)}`,
-    ...text.split("\n").map((line) => `  ${line}`),
-  ]);
+  return entries(latest).flatMap(([direction, { at, text }]) => {
+    const lines = text.split("\n");
+    const more = lines.length - PLAIN_LINES;
+    return [
+      `watchdog ${direction} ${clock(at)}`,
+      ...lines.slice(0, PLAIN_LINES).map((line) => `  ${line}`),
+      ...(more > 0 ? [`  … ${plural(more, "more line")}`] : []),
+    ];
+  });
 }
 
 function rows(latest: Latest, theme: Theme, width: number, screenRows: number): string[] {
   const shown = entries(latest);
   if (shown.length === 0)
     return [paint(theme, truncateToWidth("watchdog debug: nothing sent or received yet", width), "dim")];
-  const budget = Math.max(MIN_ROWS, Math.floor(screenRows * SCREEN_SHARE)) - shown.length;
+  const budget =
+    Math.max(MIN_ROWS, Math.min(Math.floor(screenRows * SCREEN_SHARE), screenRows - OTHER_ROWS)) - shown.length;
   const wrapped = shown.map(([, { text }]) => wrapTextWithAnsi(text, Math.max(1, width - 2)));
   const allowed = share(
     wrapped.map((lines) => lines.length),

@@ -91,6 +91,12 @@ export function createLifecycle(
     main = undefined;
   }
 
+  function equip(session: Session): void {
+    const { enabled } = session.config;
+    showTools(enabled);
+    if (enabled) session.equipped(pi.getActiveTools());
+  }
+
   /** Puts into effect what is configured, and who the session is, now. */
   function apply(session: Session): void {
     if (main !== undefined && !session.isMain) resignAsMain();
@@ -98,7 +104,7 @@ export function createLifecycle(
     if (main === undefined && session.isMain && watch?.session === session) becomeMain(session);
     connection?.refresh?.();
     const { enabled, debug, idleNoProgressSec } = session.config;
-    showTools(enabled);
+    equip(session);
     handDown(session.id, session.isMain && !enabled);
     // What is not observed is not seen to end either.
     if (!enabled) working = false;
@@ -157,7 +163,6 @@ export function createLifecycle(
       guard,
       session,
       messages: new MessageObserver(sink, session.id, turns, {
-        answered: (text) => runtime.debug("received", text),
         writing: (now) => {
           session.breaker.writing = now;
         },
@@ -171,13 +176,9 @@ export function createLifecycle(
         const message = goesOn ? main?.room.beforeCall() : undefined;
         if (message === undefined) return;
         const { customType, content, details } = message;
-        if (append(pi, customType, content, details)) runtime.debug("sent", content);
+        append(pi, customType, content, details);
       },
-      prompted(byPerson) {
-        const message = main?.room.withPrompt(byPerson);
-        if (message !== undefined) runtime.debug("sent", message.content);
-        return message;
-      },
+      prompted: (byPerson) => main?.room.withPrompt(byPerson),
       settled: (aborted) => main?.room.settled(aborted),
       working(now) {
         working = now;
@@ -195,6 +196,8 @@ export function createLifecycle(
         this.run.begin();
       },
     };
+    // A main session in another process is told once what the session is for.
+    equip(session);
     if (!session.isMain && link !== undefined) {
       leave = (status) => link.remove(id, status);
       link.add({ id, handle, parentId: session.parentId, lost: () => guard.run("the link", () => alone(session)) });

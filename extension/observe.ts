@@ -3,6 +3,7 @@
 import type { ExtensionAPI, ExtensionContext, TurnEndEvent } from "@earendil-works/pi-coding-agent";
 import type { ModelMessage } from "./alerts/room.ts";
 import type { Guard } from "./guard.ts";
+import { nameParent } from "./link/address.ts";
 import type { MessageObserver } from "./observe/messages.ts";
 import type { RunObserver } from "./observe/run.ts";
 import type { ToolObserver } from "./observe/tools.ts";
@@ -74,6 +75,8 @@ export function observe(pi: ExtensionAPI, { current }: { current(): Watch | null
   pi.on(
     "tool_call",
     watched("tool_call", ({ tools, session, stopped }, event) => {
+      // What the call starts finds out by this whose it is.
+      nameParent(session.id);
       if (session.config.circuitBreaker === "off") return undefined;
       const refusal = tools.refusal(event);
       if (refusal?.terminate) stopped();

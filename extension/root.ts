@@ -27,6 +27,8 @@ interface Registry {
   live: Map<string, WeakRef<LiveSession>>;
   /** Messages on their way into a session by the watchdog's hand, by session id. */
   steered: Map<string, string[]>;
+  /** Sessions in which the watchdog's tools are not, by id. Absent in registries that an older copy has made. */
+  toolless?: Set<string>;
   /** What to do when a session is gone that nobody took back. Here, because it must outlive the child's own code. */
   abandoned: FinalizationRegistry<() => void>;
 }
@@ -163,3 +165,15 @@ export function takeSteer(sessionId: string, text: string): boolean {
 export function forgetSteers(sessionId: string): void {
   registry().steered.delete(sessionId);
 }
+
+/** Whether a session lacks the tools that a watchdog sub-agent needs, remembered beyond its end. */
+export function noteToolless(sessionId: string, lacks: boolean): void {
+  const shared = registry();
+  shared.toolless ??= new Set();
+  shared.toolless.delete(sessionId);
+  if (lacks) shared.toolless.add(sessionId);
+  const oldest = shared.toolless.values().next().value;
+  if (shared.toolless.size > MAX_SESSIONS && oldest !== undefined) shared.toolless.delete(oldest);
+}
+
+export const isToolless = (sessionId: string): boolean => registry().toolless?.has(sessionId) ?? false;

@@ -2,7 +2,7 @@
 // and index.ts wires them.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigSource, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
+import type { ConfigSource, ConfigSources, ConfigWarning, Notice, TargetUsage, WatchdogConfig } from "../index.js";
 import type { ToldIntervention } from "./alerts/interventions.ts";
 import type { Delivery, PackageReport, SubagentBackend } from "./subagents/backend.ts";
 import type { AgentName } from "./subagents/ids.ts";
@@ -18,6 +18,8 @@ export interface WatchedSession {
   /** Context of the latest event of the session. */
   ctx: ExtensionContext;
   config: WatchdogConfig;
+  /** Where each value of `config` comes from. */
+  sources: ConfigSources;
   warnings: ConfigWarning[];
   /** Changes configuration keys for this run. Returns the warnings; what is refused has one and stays as it was. */
   change(
@@ -41,8 +43,6 @@ export interface Runtime {
   session: WatchedSession | null;
   /** Main session of this session's tree (itself in a main session); undefined when it has gone. */
   main(): MainSession | undefined;
-  /** Latest texts that the watchdog sent and received, for the debug console. */
-  debug(direction: "sent" | "received", text: string): void;
 }
 
 /**
@@ -72,6 +72,11 @@ export interface MainSession {
   agentOf?(sessionId: string): AgentName | undefined;
   /** Interventions that were told of a target and are not over, the newest last. */
   interventions?(targetId: string): readonly ToldIntervention[];
+  /**
+   * Shows the user, once for each child and key (or command), that a child set it for itself (`done`), or tried to and may
+   * not.
+   */
+  attempted?(sessionId: string, what: string, done: boolean): void;
 }
 
 export interface Delivering {

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
+import type { ConfigSources, ConfigWarning, TargetInfo, TargetStatus, WatchdogConfig } from "../index.js";
 import { now } from "./clock.ts";
 import { type ConfigFiles, changeConfig, configuration, readConfigFiles } from "./config.ts";
 import type { OverrideSource } from "./overrides.ts";
@@ -16,12 +16,16 @@ import {
   forgetSteers,
   type LiveSession,
   liveSessions,
+  noteToolless,
   type Parentage,
   publishLive,
 } from "./root.ts";
-import type { ChildLink, Native, WatchedSession } from "./runtime.ts";
+import type { Native, WatchedSession } from "./runtime.ts";
+import { oneLine } from "./sanitize.ts";
 import { StreamBreaker } from "./stream-breaker.ts";
 import type { PackageReport, SubagentBackend } from "./subagents/backend.ts";
+import { isWatchdogByTools, isWatchdogType, missingTools } from "./subagents/kind.ts";
+import { tell } from "./told.ts";
 
 export interface SessionHooks {
   /** Puts a message before the session's next model call; false when that cannot be. */
@@ -37,6 +41,7 @@ export class Session implements WatchedSession {
   readonly handle: number;
   ctx: ExtensionContext;
   config: WatchdogConfig;
+  sources: ConfigSources;
   warnings: ConfigWarning[];
   backends: SubagentBackend[] = [];
   packages: () => PackageReport[] = () => [];
@@ -52,6 +57,8 @@ export class Session implements WatchedSession {
   readonly #live: LiveSession;
   readonly #unpublish: () => void;
   #parent: Parentage | undefined;
+  /** By its tools it is there to watch others. */
+  #watches = false;
   #status: TargetStatus = "idle";
   #open = true;
 
@@ -87,8 +94,9 @@ export class Session implements WatchedSession {
     this.ctx = ctx;
     this.#mode = ctx.mode;
     this.id = ctx.sessionManager.getSessionId();
-    const { config, warnings } = configuration(native, files, this.rootId);
-    this.config = this.#inherited(config);
+    const { config, sources, warnings } = configuration(native, files, this.rootId, this.id);
+    this.config = this.#inherited(config, sources);
+    this.sources = sources;
     this.warnings = warnings;
     this.handle = native.store.open(this.id, now(), this.#info(), this.config);
     native.store.detachRemote(this.handle);
@@ -155,23 +163,38 @@ export class Session implements WatchedSession {
     this.#native.store.open(this.id, now(), {}, this.config);
   }
 
+  /** The session's tools are there: what they say of it. */
+  equipped(tools: readonly string[]): void {
+    if (this.isMain) return;
+    this.#watches = isWatchdogByTools(tools);
+    this.#native.store.update(this.handle, { kind: this.#info().kind });
+    noteToolless(this.id, missingTools(tools).length > 0);
+  }
+
   renamed(): void {
     this.#native.store.update(this.handle, { name: this.#info().name });
   }
 
-  change(source: OverrideSource, name: string, patch: Record<string, unknown>): ConfigWarning[] {
-    const warnings = changeConfig(this.#native, this.#files, this.rootId, this.config, source, name, patch);
+  /**
+   * In a sub-agent a command is no word of the user: whoever prompts a sub-agent can write one. It counts as its model's.
+   */
+  change(by: "command" | "model", name: string, patch: Record<string, unknown>): ConfigWarning[] {
+    const before = this.config;
+    const source: OverrideSource = this.isMain ? by : "child";
+    const warnings = changeConfig(this.#native, this.#files, this, before, source, name, patch);
     // Main sessions first, because their children go by them.
     const live = liveSessions();
     for (const session of live) if (session.id === session.rootId) session.refresh();
     for (const session of live) if (session.id !== session.rootId) session.refresh();
+    if (source !== "command") this.#report(source, before, patch);
     return warnings;
   }
 
   refresh(): void {
     if (!this.#open) return;
-    const { config, warnings } = configuration(this.#native, this.#files, this.rootId);
-    this.config = this.#inherited(config);
+    const { config, sources, warnings } = configuration(this.#native, this.#files, this.rootId, this.id);
+    this.config = this.#inherited(config, sources);
+    this.sources = sources;
     this.warnings = warnings;
     this.#native.store.configure(this.handle, this.config);
     this.#hooks.changed();
@@ -187,10 +210,27 @@ export class Session implements WatchedSession {
     this.#native.store.end(this.handle, now(), status);
   }
 
-  /** A main session that is not watched has no children that are, wherever they run. */
-  #inherited(config: WatchdogConfig): WatchdogConfig {
-    const off = !this.isMain && findMain(this.rootId)?.config.enabled === false;
-    return off ? { ...config, enabled: false } : config;
+  /** The user sees a line when a model changed settings, and when a sub-agent's model tried to. */
+  #report(source: "model" | "child", before: WatchdogConfig, patch: Record<string, unknown>): void {
+    const keys = Object.keys(patch).filter((key) => key in before) as (keyof WatchdogConfig)[];
+    const changed = keys.filter((key) => !isDeepStrictEqual(before[key], this.config[key]));
+    if (source === "model") {
+      const values = changed.map((key) => `${key} = ${show(this.config[key])}`);
+      if (values.length > 0) tell(this.ctx, [`the main agent changed settings for this run: ${values.join(", ")}`]);
+      return;
+    }
+    const main = findMain(this.rootId);
+    for (const key of keys) main?.attempted?.(this.id, key, changed.includes(key));
+  }
+
+  /**
+   * A main session that is not watched has no children that are, wherever they run; of one that is watched no project file
+   * takes a child out, which the user would not see.
+   */
+  #inherited(config: WatchdogConfig, sources: ConfigSources): WatchdogConfig {
+    const main = this.isMain ? undefined : findMain(this.rootId)?.config.enabled;
+    if (main === false) return { ...config, enabled: false };
+    return main === true && sources.enabled === "project" ? { ...config, enabled: true } : config;
   }
 
   #publishable(file: string | undefined): LiveSession {
@@ -215,7 +255,7 @@ export class Session implements WatchedSession {
     const { rootId, parentId, link } = this.#parent;
     return {
       name: link.description ?? given ?? link.agentType ?? "sub-agent",
-      kind: isWatchdog(link) ? "watchdog" : "task",
+      kind: isWatchdogType(link.agentType ?? "") || this.#watches ? "watchdog" : "task",
       status: this.#status,
       project,
       rootId,
@@ -227,11 +267,11 @@ export class Session implements WatchedSession {
   }
 }
 
+const show = (value: unknown): string => oneLine(JSON.stringify(value), 100);
+
 /** Ends the target of a session that was disposed without a shutdown, unless the session goes on elsewhere. */
 function abandoned(native: Native, id: string, handle: number): () => void {
   return () => {
     if (findLive(id) === undefined) native.store.end(handle, now(), "stopped");
   };
 }
-
-const isWatchdog = (link: ChildLink): boolean => /watchdog/i.test(`${link.agentType ?? ""} ${link.description ?? ""}`);

@@ -26,6 +26,9 @@ export type Known = Pick<TargetSummary, "link" | "visibility" | "status" | "ende
 /** A process that reports says something more often than that, ms. */
 const HEARD_OF = 20_000;
 
+const UNSEEN =
+  "nothing of it is seen: the watchdog is not loaded in it (-e does not reach sub-agents); install the package with pi install";
+
 /** What is to be known of how well a target is known and seen; nothing where all is as it should be. */
 export function limitsOf(target: Known, now: number): string[] {
   const { link, visibility, remote } = target;
@@ -34,6 +37,7 @@ export function limitsOf(target: Known, now: number): string[] {
   if (link === "none") words.push("not known which agent this is: never steered");
   if (visibility === "no_open_tools") words.push("open tools not visible");
   if (visibility === "result_only") words.push("only results are seen");
+  if (visibility === "unseen") words.push(UNSEEN);
   if (remote === undefined) return words;
   const silent = !remote.connected || now - remote.contactAt > HEARD_OF;
   if (silent && !hasEnded(target)) words.push(`no contact for ${duration(now - remote.contactAt)}`);

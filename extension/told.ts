@@ -13,14 +13,20 @@ function told(): Set<string> {
   return shared[KEY];
 }
 
+/** As `tellOnce`, every time. */
+export function tell(ctx: ExtensionContext, sentences: readonly string[]): void {
+  const shown = sentences.map((sentence) => oneLine(sentence, MAX_CHARS));
+  if (shown.length === 0) return;
+  if (ctx.hasUI) ctx.ui.notify(["Watchdog:", ...shown].join(shown.length > 1 ? "\n" : " "), "warning");
+  else for (const sentence of shown) console.error(`pi-watchdog-supervisor: ${sentence}`);
+}
+
 /** Call it for main sessions only: the terminal is not a child's to write on. */
 export function tellOnce(ctx: ExtensionContext, sentences: readonly string[]): void {
   const before = told();
   const fresh = sentences.map((sentence) => oneLine(sentence, MAX_CHARS)).filter((sentence) => !before.has(sentence));
-  if (fresh.length === 0) return;
   for (const sentence of fresh) before.add(sentence);
-  if (ctx.hasUI) ctx.ui.notify(["Watchdog:", ...fresh].join(fresh.length > 1 ? "\n" : " "), "warning");
-  else for (const sentence of fresh) console.error(`pi-watchdog-supervisor: ${sentence}`);
+  tell(ctx, fresh);
 }
 
 /** After a reload the user wants to hear again what is still wrong. */

@@ -31,7 +31,6 @@ export function registerTools(runtime: Runtime): void {
       session,
       main: runtime.main(),
       now: now(),
-      sent: (text) => runtime.debug("sent", text),
     };
   };
   for (const tool of watchdogTools) runtime.pi.registerTool(toPiTool(tool, scope));

@@ -30,7 +30,9 @@ export async function build(options = {}) {
   // Without Rust on this machine, an image of the same sources is as good as it gets.
   if (unchanged && !options.force && (rustc === undefined || stamp.compiler === rustc)) return "fresh";
   if (rustc === undefined) {
-    throw new BuildError("Rust is missing: install it from https://rustup.rs, then run `npm run setup` again.");
+    throw new BuildError(
+      "Rust is missing: install it from https://rustup.rs, then run `npm run build` in this package.",
+    );
   }
   const image = await compile(options);
   mkdirSync(nativeDir, { recursive: true });

@@ -2,6 +2,7 @@
 //!
 //! Floors, bottom up, nothing imports upward:
 //!
+//! - [`process`]: processes of this machine: start, owner, ancestors
 //! - [`text`]: strings in, strings and hashes out (ANSI, noise, digests, previews)
 //! - [`trace`]: the event model, and Pi session files read into it
 //! - [`detect`]: the incremental engine, its rules and incidents
@@ -18,6 +19,7 @@ pub mod detect;
 pub mod history;
 pub mod lifecycle;
 pub mod policy;
+pub mod process;
 pub mod replay;
 pub mod store;
 pub mod text;

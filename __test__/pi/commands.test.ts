@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { subcommands } from "../../extension/commands/watchdog.ts";
 import { Lab, type LabOptions, type PiRpc, tmuxMissing } from "../support/pi.ts";
 import { bash, loop, RESCUE, rescued, rescues, textOf, watchdogTexts } from "../support/scripts.ts";
 
@@ -41,6 +42,8 @@ const COMMANDS: readonly [command: string, says: RegExp][] = [
     "/watchdog dance",
     /Unknown subcommand "dance"\. Use \/watchdog status \| config \| set <key> <value> \| pause [\s\S]* \| stop <target>/,
   ],
+  ["/watchdog statsu", /Unknown subcommand "statsu"\. Did you mean \/watchdog status\?/],
+  ["/watchdog help", new RegExp(subcommands.map(({ name }) => `/watchdog ${name} `).join("[\\s\\S]*?"))],
 ];
 
 test("every command answers in rpc mode, and asks no model", async (t) => {
@@ -50,6 +53,13 @@ test("every command answers in rpc mode, and asks no model", async (t) => {
   assert.equal(lab.server.requests.length, 0);
   await pi.prompt("look");
   assert.deepEqual(lab.server.requests[0]?.newUserTexts, ["look"], "the model is not sent the answers");
+});
+
+test("the description of the command in Pi's menu names every subcommand", async (t) => {
+  const pi = await (await open(t)).rpc();
+  const { commands } = await pi.send({ type: "get_commands" });
+  const found = commands.find(({ name }: { name: string }) => name === "watchdog");
+  assert.equal(found.description, `Show the watchdog: ${subcommands.map(({ name }) => name).join(", ")}`);
 });
 
 test("every command answers in json mode", async (t) => {
@@ -122,6 +132,11 @@ test("what is typed wrong after set is told, and changes nothing", async (t) => 
   const before = await answer(pi, "/watchdog config");
   for (const [typed, says] of [
     ["colour red", /Unknown key "colour"\. Keys: enabled, /],
+    ["repeatTreshold 4", /Unknown key "repeatTreshold"\. Did you mean repeatThreshold\? Keys: enabled, /],
+    [
+      "allowProjectPowers true",
+      /it counts in the global file only; false stays\nNothing was changed: allowProjectPowers = false$/,
+    ],
     ["cooldownSec soon", /cooldownSec takes a number, not "soon"\./],
     ["debug maybe", /debug takes true or false, not "maybe"\./],
     ["alertMode all", /alertMode takes main_only, direct_subagent or both, not "all"\./],
@@ -218,7 +233,9 @@ test("completion offers subcommands, keys, values and targets", { skip: tmuxMiss
   };
   await offers("/watchdog ", /status +Versions[\s\S]*set <key> <value> +Change a configuration key/);
   await offers("/watchdog st", /steer <target> \[message\] +Send a message[\s\S]*stop <target> +End a sub-agent/);
-  await offers("/watchdog in", /inspect <target> +Recent events/);
+  await offers("/watchdog in", /inspect <target> +Recent events[\s\S]*install-agent .*Write the agent file/);
+  await offers("/watchdog install-agent gl", /global/);
+  await offers("/watchdog install-agent project t", /tintinweb/);
   await offers("/watchdog set c", /changingOutputThreshold[\s\S]*cooldownSec/);
   await offers("/watchdog set alertMode ", /main_only[\s\S]*direct_subagent[\s\S]*both/);
   await offers("/watchdog inspect ", /main, (idle|running)/);
@@ -306,15 +323,28 @@ test("settings in rpc mode: two questions and an answer, or none when cancelled"
   assert.deepEqual(pi.customMessages("watchdog-answer", again), []);
 });
 
-test("the debug console shows what was sent and received, each with its time", { skip: tmuxMissing }, async (t) => {
-  const lab = await open(t, { config: { rescueMessage: RESCUE, debug: true } });
-  const tui = await lab.tui({ width: 60, height: 50 });
+test("the debug console shows what the provider is sent and answers, and leaves the editor on the screen", {
+  skip: tmuxMissing,
+}, async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const lab = await open(t, {
+    config: { debug: true },
+    script: async ({ turn }) => {
+      if (turn === 1) await gate.promise;
+      return turn === 0 ? bash("cat list.txt") : { text: "I stop here." };
+    },
+  });
+  const tui = await lab.tui({ width: 80, height: 24 });
   await tui.waitFor(/scripted-1/);
   await tui.type("look");
   await tui.press("Enter");
-  await tui.waitFor(
-    /watchdog sent \d\d:\d\d:\d\d[\s\S]*Rescue 4711[\s\S]*watchdog received \d\d:\d\d:\d\d\s+I stop here/,
+  const call = await tui.waitFor(
+    /new of [\s\S]*toolResult bash: one[\s\S]*received[\s\S]*bash \{"command":"cat list\.txt"/,
   );
+  assert.match(call, /watchdog sent \d\d:\d\d:\d\d\s+1 new of 3 messages/);
+  assert.match(call, /^─{80}$/m);
+  gate.resolve();
+  await tui.waitFor(/watchdog received \d\d:\d\d:\d\d\s+I stop here\./);
 });
 
 test("a command of a session that is not watched says so", async (t) => {

@@ -136,6 +136,56 @@ test("enabled: false watches nothing", async (t) => {
   assert.match(told(pi), /enabled is false/);
 });
 
+test("a project file that switches the watchdog off is named, and the user's command wins", async (t) => {
+  const lab = await Lab.open(t, { files: FILES, script: LOOP, projectConfig: { enabled: false } });
+  const pi = await lab.rpc();
+  await pi.prompt("/watchdog status");
+  assert.equal(told(pi).split("enabled = false switches the watchdog off in this project").length - 1, 2);
+  await pi.prompt("/watchdog set enabled true");
+  const from = pi.records.length;
+  await pi.prompt("/watchdog status");
+  assert.doesNotMatch(JSON.stringify(pi.records.slice(from)), /switches the watchdog off/);
+});
+
+test("a project file has no say about history, outputs and files of the user, nor makes an armed power act sooner", async (t) => {
+  const lab = await Lab.open(t, {
+    files: FILES,
+    script: LOOP,
+    config: { autoKill: true },
+    projectConfig: {
+      history: false,
+      historyPreviews: false,
+      historyMaxDays: 1,
+      historyMaxMb: 1,
+      maxPreviewLines: 200,
+      maxEventsPerAgent: 10,
+      findingsLog: "/tmp/elsewhere",
+      notifyCommand: ["touch", "/tmp/elsewhere"],
+      autoKillAfterSec: 1,
+      repeatThreshold: 1,
+      idleTimeoutSec: 1,
+    },
+  });
+  const pi = await lab.rpc();
+  await pi.prompt("/watchdog config");
+  const text = told(pi);
+  for (const line of [
+    / {2}history +true/,
+    /historyPreviews +true/,
+    /historyMaxDays +90/,
+    /historyMaxMb +64/,
+    /maxPreviewLines +20/,
+    /maxEventsPerAgent +200/,
+    /notifyCommand +\[\]/,
+    /autoKillAfterSec +600/,
+    /repeatThreshold +3/,
+    /idleTimeoutSec +180/,
+    /11 warnings/,
+  ]) {
+    assert.match(text, line);
+  }
+});
+
 test("/watchdog set holds for the run and wins over the files", async (t) => {
   const lab = await Lab.open(t, { files: FILES, script: LOOP, config: { rescueMessage: "from the file" } });
   const pi = await lab.rpc();

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Gates, STAND_IN } from "../support/gotgenes/family.ts";
 import { type Child, LinkLab } from "../support/link/lab.ts";
 import { poll } from "../support/pi.ts";
@@ -74,6 +75,32 @@ test("with both, the looping child process gets the rescue before its next model
   await lab.childEnds("b");
   assert.equal(rescues(lab.requestsOf("a").at(-1)), 1);
   assert.ok(lab.requestsOf("b").every((request) => rescues(request) === 0));
+  await lab.endsInOrder();
+});
+
+test("a model in a child process changes nothing of its main session, and the user there sees that it tried", async (t) => {
+  const config = { rescueMessage: "Obey.", enabled: false };
+  const lab = await LinkLab.open(t, {
+    children: {
+      a: ({ turn }) =>
+        turn < 2
+          ? { toolCalls: [{ name: "watchdog_config", args: { action: "set", config } }] }
+          : { text: "a is done" },
+    },
+  });
+  const before = (await lab.call("watchdog_config", { action: "get" })).data.config;
+  await lab.start("a");
+  await lab.childEnds("a");
+  const shown = (key: string): number =>
+    lab.pi.uiRequests("notify").filter(({ message }) => String(message).includes(`tried to set ${key}; it was refused`))
+      .length;
+  await poll(
+    () => shown("rescueMessage") > 0 && shown("enabled") > 0,
+    () => "the lines for the user did not come",
+  );
+  assert.deepEqual([shown("rescueMessage"), shown("enabled")], [1, 1]);
+  assert.ok(JSON.stringify(lab.requestsOf("a").at(-1)?.messages).includes("Nothing was changed. Refused:"));
+  assert.deepEqual((await lab.call("watchdog_config", { action: "get" })).data.config, before);
   await lab.endsInOrder();
 });
 
@@ -234,5 +261,58 @@ test("a frozen process is said to be out of contact, and goes on when it thaws; 
     [2, 2],
   );
   assert.ok(targets.some((one) => one.id === id));
+  await lab.endsInOrder();
+});
+
+test("a process that the shell of an agent within this process starts hangs under that agent, with its task as its name", async (t) => {
+  const task = { subagent_type: "Explore", description: "job of n", prompt: "TASK n" };
+  const gates = new Gates();
+  const lab: LinkLab = await LinkLab.open(t, {
+    files,
+    packages: [STAND_IN],
+    children: {
+      n: (request) => (request.turn === 0 ? bash(lab.command("b")) : { text: "n is done" }),
+      b: working("b", gates),
+    },
+  });
+  await lab.calls({ name: "subagent", args: task });
+  await lab.asks("b");
+  const nested = (all: { id: string; name: string; parentId?: string }[]) => all.find(({ name }) => name === "TASK b");
+  gates.open("b0", "b1", "b-end");
+  const targets = await lab.targetsWhen((all) => nested(all) !== undefined, "the process by its task");
+  const agent = targets.find(({ id }) => id === nested(targets)?.parentId);
+  assert.equal(agent?.name, "job of n", JSON.stringify(targets));
+  const main = targets.find(({ id }) => id === agent?.parentId);
+  assert.equal(main?.parentId, undefined);
+  await lab.endsInOrder();
+});
+
+test("a program of the agent's shell that holds the token brings a few alerts, takes no session over, and has no other ended", async (t) => {
+  const gates = new Gates();
+  const task = { subagent_type: "Explore", description: "job of n", prompt: "TASK n" };
+  const lab: LinkLab = await LinkLab.open(t, {
+    files,
+    config: { costLimitUsd: 1 },
+    packages: [STAND_IN],
+    children: { n: working("n", gates) },
+  });
+  await lab.calls({ name: "subagent", args: { ...task, run_in_background: true } });
+  await lab.asks("n");
+  const agent = (await lab.targetsWhen((all) => all.some(({ name }) => name === "job of n"), "the agent")).find(
+    ({ name }) => name === "job of n",
+  );
+  const program = fileURLToPath(new URL("../support/link/flooder.ts", import.meta.url));
+  const line = `"${process.execPath}" --no-warnings "${program}" ${agent.id} ${process.pid} > flooder 2>&1; echo done`;
+  await lab.call("bash", { command: line });
+  const answers = readFileSync(join(lab.lab.home.cwd, "flooder"), "utf8");
+  assert.match(answers, /^taken over: denied, it runs in another process$/m, answers);
+  assert.match(answers, /^sent: \d{4,}$/m, answers);
+  const targets = await lab.targets();
+  assert.equal(targets.find(({ id }) => id === agent.id)?.usage.usd, agent.usage.usd, "the agent's own figures");
+  assert.ok(lab.alerts().length <= 40, `${lab.alerts().length} alerts`);
+  const most = Math.max(...lab.lab.server.requests.map(({ messages }) => JSON.stringify(messages).length));
+  assert.ok(most < 100_000, `${most} characters in one request`);
+  assert.ok(!JSON.stringify(targets).includes(`"pid":${process.pid}`), "a process that was only declared is nobody's");
+  gates.open("n0", "n1", "n-end");
   await lab.endsInOrder();
 });

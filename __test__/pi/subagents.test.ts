@@ -193,34 +193,32 @@ both("steering by the tool reaches exactly the named agent, by agent id or sessi
   await endsInOrder(family);
 });
 
-both(
-  "where no exact link exists, the child is watched and told of, and steering is refused with the reason",
-  async (t) => {
-    const gates = new Gates();
-    const family = await open(t, {
-      quirks: "detached",
-      config: { alertMode: "both", steerDryRunDefault: false },
-      children: { a: working("a", gates), b: looping(5) },
-    });
-    const a = await family.spawn("a");
-    await family.asks("a");
-    const targets = await family.targets();
-    const only = [...targets.values()].find(({ link }) => link !== undefined);
-    assert.equal(only.link, "inferred");
-    const refused = await family.call("watchdog_steer_subagent", { targetId: only.id, message: "PSST" });
-    assert.equal(refused.isError, true);
-    assert.match(refused.text, /not identified beyond doubt \(link: inferred\)/);
-    assert.equal((await family.call("watchdog_steer_subagent", { targetId: a, message: "PSST" })).isError, true);
+// From 20.1 on the record's file tells which agent it is.
+test("where no exact link exists (v18), the child is watched and told of, and steering is refused with the reason", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    quirks: "detached",
+    config: { alertMode: "both", steerDryRunDefault: false },
+    children: { a: working("a", gates), b: looping(5) },
+  });
+  const a = await family.spawn("a");
+  await family.asks("a");
+  const targets = await family.targets();
+  const only = [...targets.values()].find(({ link }) => link !== undefined);
+  assert.equal(only.link, "inferred");
+  const refused = await family.call("watchdog_steer_subagent", { targetId: only.id, message: "PSST" });
+  assert.equal(refused.isError, true);
+  assert.match(refused.text, /not identified beyond doubt \(link: inferred\)/);
+  assert.equal((await family.call("watchdog_steer_subagent", { targetId: a, message: "PSST" })).isError, true);
 
-    const b = await family.spawn("b");
-    await family.ended(b);
-    await family.alert("[Watchdog Alert]");
-    gates.open("a0", "a1", "a-end");
-    await family.ended(a);
-    assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("PSST"));
-    await endsInOrder(family);
-  },
-);
+  const b = await family.spawn("b");
+  await family.ended(b);
+  await family.alert("[Watchdog Alert]");
+  gates.open("a0", "a1", "a-end");
+  await family.ended(a);
+  assert.ok(!JSON.stringify(family.requestsOf("a").at(-1)?.messages).includes("PSST"));
+  await endsInOrder(family);
+});
 
 for (const [what, quirks, env] of [
   ["is published late", "late-slot", {}],
@@ -277,11 +275,90 @@ test("of three children created outside of any context the saved session's file 
   await endsInOrder(family);
 });
 
+for (const saved of [true, false])
+  both(
+    `children that do not load the watchdog are seen from outside by the package's live records (${saved ? "saved" : "unsaved"})`,
+    async (t) => {
+      const gates = new Gates();
+      const family = await open(t, {
+        saved,
+        watchdog: "extension",
+        children: {
+          a: working("a", gates),
+          b: async (request) => {
+            if (request.turn === 4) await gates.pass("b-told");
+            return looping(8)(request);
+          },
+          c: ({ turn }) => (turn === 0 ? bash("while [ ! -e go ]; do sleep 0.05; done") : { text: "c is done" }),
+        },
+        config: { alertMode: "both" },
+      });
+      const ids = [await family.spawn("a"), await family.spawn("b"), await family.spawn("c")];
+      await family.alert("job of b");
+      gates.open("b-told");
+      const running = await poll(
+        async () => {
+          const target = (await family.targets()).get("job of c");
+          return target?.toolCallCount === 1 ? target : undefined;
+        },
+        () => "the open call of c",
+      );
+      assert.deepEqual([running.visibility, running.status], ["full", "running"], "a call that runs is seen");
+      family.lab.home.writeFile("go", "");
+      gates.open("a0", "a1", "a-end");
+      for (const id of ids) await family.ended(id);
+      const targets = await family.targets();
+      for (const [child, calls, requests] of [
+        ["a", 2, 3],
+        ["b", family.requestsOf("b").length - 1, family.requestsOf("b").length],
+        ["c", 1, 2],
+      ] as const) {
+        const target = targets.get(`job of ${child}`);
+        assert.deepEqual(
+          [target.link, target.status, target.toolCallCount, target.usage.input, target.visibility],
+          ["exact", "completed", calls, requests * 100, "full"],
+          child,
+        );
+      }
+      assert.ok(family.requestsOf("b").some(rescued), "the looping one was steered");
+      assert.ok(!family.requestsOf("a").some(rescued));
+      assert.deepEqual(
+        family.requestsOf("a")[0]?.tools.filter((tool) => JSON.stringify(tool).includes("watchdog_")),
+        [],
+        "the extension is not in it",
+      );
+      await endsInOrder(family);
+    },
+  );
+
+test("a child that nothing shows says so in its row, with what to do, and is not called silent", async (t) => {
+  const gates = new Gates();
+  const family = await open(t, {
+    quirks: "no-live",
+    watchdog: "extension",
+    config: { idleTimeoutSec: 1 },
+    children: { a: working("a", gates) },
+  });
+  const id = await family.spawn("a");
+  await family.asks("a");
+  const row = await poll(
+    async () => /.*nothing of it is seen.*/.exec(await family.command("/watchdog status"))?.[0],
+    () => "the row of a",
+  );
+  assert.match(row, /job of a.*nothing of it is seen: .*pi install/);
+  assert.equal((await family.targets()).get("job of a").visibility, "unseen");
+  gates.open("a0", "a1", "a-end");
+  await family.ended(id);
+  assert.doesNotMatch(family.alerts().join("\n"), /job of a/);
+  assert.equal((await family.targets()).get("job of a").status, "completed");
+  await endsInOrder(family);
+});
+
 test("children that do not load the watchdog are followed by their saved sessions, and their open tools are not visible", async (t) => {
   const gates = new Gates();
   const family = await open(t, {
     saved: true,
-    quirks: "v23",
+    quirks: "v23,no-live",
     watchdog: "extension",
     children: {
       a: working("a", gates),

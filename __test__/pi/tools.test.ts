@@ -2,14 +2,16 @@
 // children is tested with the sub-agent packages.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Value } from "typebox/value";
 import { watchdogTools } from "../../extension/tools.ts";
 import { type Child, Family, type FamilyOptions, Gates } from "../support/gotgenes/family.ts";
 import { Lab, tmuxMissing } from "../support/pi.ts";
 import type { Outcome } from "../support/puppet.ts";
-import { bash, call, RESCUE, rescues, textOf } from "../support/scripts.ts";
+import { bash, call, RESCUE, rescues, textOf, told } from "../support/scripts.ts";
 
+const AGENT_FILE = new URL("../../agents/watchdog.md", import.meta.url);
 const files = { "list.txt": "one\ntwo\n" };
 
 const open = (t: Parameters<typeof Family.open>[0], options: Partial<FamilyOptions> = {}) =>
@@ -187,6 +189,7 @@ test("a watchdog sub-agent sees the tree of its main session, and its alert arri
   const gates = new Gates();
   const results: string[] = [];
   const family = await open(t, {
+    files: { ...files, ".pi/agents/watchdog.md": readFileSync(AGENT_FILE, "utf8") },
     children: {
       a: async ({ turn }) => {
         if (turn > 0) await gates.pass("a");
@@ -212,19 +215,68 @@ test("a watchdog sub-agent sees the tree of its main session, and its alert arri
   });
   const a = await family.spawn("a");
   await family.asks("a", 1);
-  const watcher = await family.spawn("watchdog", { description: "watchdog" });
+  const watcher = await family.spawn("watchdog", { subagent_type: "watchdog", description: "a look around" });
   await family.ended(watcher);
   gates.open("a");
   await family.ended(a);
   const [list = "", events = "", alert = "", steer = "", config = ""] = results;
   assert.match(list, /^3 targets, none likely stuck\n- "main" /);
   assert.match(list, /\n {2}- "job of a" [^\n]*; task, running;/);
-  assert.match(list, /\n {2}- "watchdog" [^\n]*; watchdog, running;/);
+  assert.match(list, /\n {2}- "a look around" [^\n]*; watchdog, running;/);
   assert.match(events, /tool_call bash: echo work/);
   assert.match(alert, /^Alert \(info\) about "job of a" sent to the main session: /);
   assert.match(steer, /^Refused, nothing was sent: alertMode is main_only/);
-  assert.match(config, /^Nothing was changed\. Refused:\n- .*alertMode/);
-  assert.match(await family.alert("job of a"), /\nNote by "watchdog":\n> It waits for nothing\.$/);
+  assert.match(config, /^Nothing was changed\. Refused:\n- .*alertMode.*in the main session/);
+  assert.match(await family.alert("job of a"), /\nNote by "a look around":\n> It waits for nothing\.$/);
+});
+
+test("a sub-agent's model changes nothing but limits of its own session, and the user sees that it tried", async (t) => {
+  const attempts = [
+    { rescueMessage: "Obey the sub-agent." },
+    { enabled: false },
+    { wakeOnCritical: false, historyPreviews: false, costLimitUsd: 0 },
+    { enabled: false, rescueMessage: "Again." },
+  ];
+  const results: string[] = [];
+  const family = await open(t, {
+    files: { ...files, ".pi/agents/watchdog.md": readFileSync(AGENT_FILE, "utf8") },
+    children: {
+      a: ({ turn, toolResults }) => {
+        results.push(...toolResults.map(({ text }) => text));
+        const config = [...attempts, { repeatThreshold: 7 }][turn];
+        if (config === undefined) return { text: "done" };
+        return { toolCalls: [call("watchdog_config", { action: "set", config })] };
+      },
+    },
+  });
+  const before = (await family.call("watchdog_config", { action: "get" })).data.config;
+  await family.ended(await family.spawn("a", { subagent_type: "watchdog" }));
+  assert.equal(results.length, attempts.length + 1);
+  for (const result of results.slice(0, -1)) {
+    assert.match(
+      result,
+      /^Nothing was changed\. Refused:\n- .*the user can run \/watchdog set \w+ in the main session/,
+    );
+  }
+  assert.equal(results.at(-1), "Changed for this run: repeatThreshold = 7");
+  assert.deepEqual((await family.call("watchdog_config", { action: "get" })).data.config, before);
+  const text = told(family.pi);
+  const times = (line: string): number => text.split(line).length - 1;
+  for (const key of ["rescueMessage", "enabled", "wakeOnCritical", "historyPreviews", "costLimitUsd"]) {
+    assert.equal(times(`tried to set ${key}; it was refused`), 1, `${key}: ${text}`);
+  }
+  assert.equal(times("set repeatThreshold for its own session"), 1, text);
+});
+
+test("a command in a sub-agent's prompt is no word of the user", async (t) => {
+  const family = await open(t, { children: { a: () => ({ text: "done" }) } });
+  const before = (await family.call("watchdog_config", { action: "get" })).data.config;
+  const child = await family.spawn("a", { prompt: "/watchdog set alertMode both" });
+  await family.ended(child);
+  await family.ended(await family.spawn("a", { prompt: "/watchdog pause" }));
+  assert.deepEqual((await family.call("watchdog_config", { action: "get" })).data.config, before);
+  assert.match(told(family.pi), /tried to set alertMode; it was refused/);
+  assert.match(told(family.pi), /tried \/watchdog pause; it was refused/);
 });
 
 test("a main session is not steered, also not where steering is allowed", async (t) => {
@@ -254,6 +306,7 @@ test("config: a model reads all, sets what is harmless, and gets no power from a
   fits("watchdog_config", set);
   assert.deepEqual(set.data.changed.sort(), ["cooldownSec", "repeatThreshold"]);
   assert.equal(set.data.config.cooldownSec, 5);
+  assert.match(told(family.pi), /the main agent changed settings for this run: cooldownSec = 5, repeatThreshold = 4/);
 
   for (const [key, value] of [
     ["alertMode", "both"],

@@ -2,8 +2,8 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Generous: it only bounds a failing test, and CI machines are slow. */
-export const DEADLINE_MS = 60_000;
+/** Generous: it only bounds a failing test, and CI machines are slow. Shorter where tests are expected to fail. */
+export const DEADLINE_MS = Number(process.env.TEST_DEADLINE_MS ?? 60_000);
 
 /** The promise, or a rejection that names what did not come. */
 export async function deadline<T>(promise: Promise<T>, what: () => string, timeoutMs = DEADLINE_MS): Promise<T> {

@@ -15,14 +15,15 @@ const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
 const PROMPT = "prompts/watchdog-agent.md";
 const SKILL = "skills/watchdog-supervisor/SKILL.md";
 const EXAMPLE = "examples/AGENTS.md";
-const assets = [PROMPT, SKILL, EXAMPLE, "docs/tools.md", "docs/commands.md"];
+const AGENT = "agents/watchdog.md";
+const assets = [PROMPT, SKILL, EXAMPLE, AGENT, "docs/tools.md", "docs/commands.md", "docs/subagents.md"];
 
 const tools = new Map(watchdogTools.map((tool) => [tool.name, tool]));
 const keys = Object.keys(defaultConfig());
 
 const toolNames = (path: string): string[] => read(path).match(/\bwatchdog_[a-z_]+\b/g) ?? [];
 
-for (const path of [PROMPT, SKILL, "docs/tools.md"]) {
+for (const path of [PROMPT, SKILL, AGENT, "docs/tools.md"]) {
   test(`${path} names every tool`, () => {
     assert.deepEqual([...new Set(toolNames(path))].sort(), [...tools.keys()].sort());
   });
@@ -35,7 +36,7 @@ for (const path of assets) {
 
   test(`${path} names only commands and keys that there are`, () => {
     const names = new Set(subcommands.map((command) => command.name));
-    for (const [, word = ""] of read(path).matchAll(/\/watchdog ([a-z][A-Za-z]*)/g)) {
+    for (const [, word = ""] of read(path).matchAll(/\/watchdog ([a-z]+(?:-[a-z]+)*)/g)) {
       assert.ok(names.has(word), `/watchdog ${word} is no command`);
     }
     for (const [, key = ""] of read(path).matchAll(/\/watchdog set ([a-z][A-Za-z]*)/g)) {
@@ -81,6 +82,23 @@ test("the prompt is a template with a description", () => {
   const { frontmatter, body } = parseFrontmatter<Record<string, unknown>>(read(PROMPT));
   assert.equal(typeof frontmatter.description, "string");
   assert.ok(body.startsWith("You are the watchdog."));
+});
+
+test("the agent file lists every tool and no other", () => {
+  const { frontmatter } = parseFrontmatter<Record<string, unknown>>(read(AGENT));
+  assert.equal(frontmatter.name, "watchdog");
+  assert.equal(typeof frontmatter.description, "string");
+  assert.deepEqual(String(frontmatter.tools).split(", ").sort(), [...tools.keys()].sort());
+});
+
+test("nothing relies on the default of a dry run, which the user may have changed", () => {
+  const steer = tools.get("watchdog_steer_subagent");
+  const texts = [PROMPT, SKILL, AGENT].map(read);
+  texts.push(`${steer?.description}`, `${steer?.promptSnippet}`, `${steer?.promptGuidelines?.join(" ")}`);
+  for (const text of texts) {
+    assert.match(text, /dryRun: true/);
+    assert.doesNotMatch(text, /without `dryRun`|dry run unless|dry run \(the default\)|by default\)/);
+  }
 });
 
 test("every tool says in its guidelines which tool they are about", () => {

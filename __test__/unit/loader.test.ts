@@ -161,6 +161,12 @@ describe("loader", () => {
     writeFileSync(join(folder, "package-lock.json"), "{}");
     const clone = String(run(body));
     assert.ok(clone.includes(`Run \`npm run setup\` in ${folder}`), clone);
+    // Pi keeps packages from git as clones, which nobody works in.
+    const kept = copy(join("home", ".pi", "agent", "git", "example.org", "missing"));
+    rmSync(join(kept, "native"), { recursive: true });
+    writeFileSync(join(kept, "package-lock.json"), "{}");
+    const advice = String(run(`const { loadBinding } = await import(${loader(kept)}); answer(failure(loadBinding));`));
+    assert.ok(advice.includes(`Run \`npm run build\` in ${kept}`), advice);
   });
 
   it("says what to run when the addon cannot be loaded", () => {

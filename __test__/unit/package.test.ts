@@ -50,6 +50,7 @@ describe("package", () => {
       "index.js",
       "index.d.ts",
       "loader.js",
+      "agents/watchdog.md",
       "extension/index.ts",
       "bin/pi-watchdog",
       "Cargo.toml",

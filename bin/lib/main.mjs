@@ -149,7 +149,7 @@ async function readConfig({ resolveConfig }, file, complain) {
   const text = await readFile(file, "utf8").catch((error) => {
     throw new Error(`${plain(file)}: the settings cannot be read (${message(error)}); check the path`);
   });
-  const { config, warnings } = resolveConfig([{ source: "command", name: file, text }]);
+  const { config, warnings } = resolveConfig([{ source: "global", name: file, text }]);
   for (const warning of warnings) complain(plain(warning.message));
   return config;
 }

@@ -3,6 +3,7 @@
 // is the room's business.
 
 import type { Intervention, InterventionKind, Notice } from "../../index.js";
+import { Attempts } from "../attempts.ts";
 import { now } from "../clock.ts";
 import { hasEnded } from "../format.ts";
 import type { Guard } from "../guard.ts";
@@ -14,6 +15,7 @@ import { type Delivery, wasTaken } from "../subagents/backend.ts";
 import { agentOf } from "../subagents/ids.ts";
 import { InterventionLog } from "./interventions.ts";
 import { outletOf } from "./outlet.ts";
+import { publisherOf } from "./publish.ts";
 import { isForPeople, type Matter, type Note, type Receipt } from "./queue.ts";
 import { steerChild, stopChild } from "./reach.ts";
 import { AlertRoom } from "./room.ts";
@@ -37,7 +39,8 @@ export function mainSession(
   connection: () => BackendConnection | undefined,
 ): OwnMainSession {
   const { store } = runtime.native;
-  const outlet = outletOf(runtime, session, guard);
+  const publisher = publisherOf(runtime, session);
+  const outlet = outletOf(runtime, session, guard, publisher);
   const room = new AlertRoom(outlet);
   room.queue.restore(saved.take(session.id));
   const clock = createTreeClock(
@@ -47,6 +50,7 @@ export function mainSession(
     (notice) => void guard.runAsync("an alert", () => act(notice)),
     () => room.refresh(),
   );
+  const attempts = new Attempts(runtime, session);
   const log = new InterventionLog();
   /** For which the log holds. */
   let costLimit = session.config.costLimitUsd;
@@ -115,7 +119,7 @@ export function mainSession(
       if (found.ok && isRescue) {
         store.note(found.handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
       }
-      runtime.debug("sent", message);
+      publisher.publish("rescue", matter);
     }
     return receipt;
   }
@@ -154,11 +158,13 @@ export function mainSession(
       clock.stop();
       if (goesOn) saved.put(session.id, room.queue.snapshot());
       room.close(goesOn);
+      publisher.close();
     },
     steer,
     stop,
     child: (sessionId) => connection()?.child(sessionId),
     agentOf: (sessionId) => agentOf(session.backends, sessionId),
+    attempted: (id, what, done) => guard.run("a child's settings", () => attempts.show(id, what, done)),
     interventions(targetId) {
       if (costLimit !== session.config.costLimitUsd) log.forget("excessive_cost");
       costLimit = session.config.costLimitUsd;

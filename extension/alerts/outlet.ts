@@ -8,10 +8,12 @@ import type { Runtime } from "../runtime.ts";
 import type { Session } from "../session.ts";
 import { agentOf } from "../subagents/ids.ts";
 import { post } from "./post.ts";
+import type { Publisher } from "./publish.ts";
 import type { TargetState } from "./queue.ts";
 import type { Outlet } from "./room.ts";
+import type { RescueText } from "./text.ts";
 
-export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outlet {
+export function outletOf(runtime: Runtime, session: Session, guard: Guard, publisher: Publisher): Outlet {
   const { store } = runtime.native;
   const { mode, hasUI } = session.ctx;
 
@@ -28,8 +30,8 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outl
     mainId: session.id,
     hasScreen: hasUI,
     oneShot: mode === "print" || mode === "json",
-    config: () => ({ wakeOnCritical: (session.config as { wakeOnCritical?: boolean }).wakeOnCritical ?? true }),
-    rescue: () => ({ text: session.config.rescueMessage }),
+    config: () => session.config,
+    rescue: () => rescueTextOf(session),
     now,
     isIdle: () => !session.disposed && session.observing && session.ctx.isIdle(),
     stateOf,
@@ -37,15 +39,18 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard): Outl
     show(text, level) {
       if (!session.disposed) session.ctx.ui.notify(text, level);
     },
+    publish: (state, matter, ended) => publisher.publish(state, matter, ended),
     write: (line) => console.error(`pi-watchdog-supervisor: ${line}`),
-    wake({ customType, content, details }) {
-      const sent = post(runtime.pi, customType, content, details, true);
-      if (sent) runtime.debug("sent", content);
-      return sent;
-    },
+    wake: ({ customType, content, details }) => post(runtime.pi, customType, content, details, true),
     after(ms, task) {
       const timer = setTimeout(() => guard.run("waking the main agent", task), ms).unref();
       return () => clearTimeout(timer);
     },
   };
+}
+
+/** The effective rescue message, and whose it is where that is not the user's. */
+function rescueTextOf({ config, sources }: Session): RescueText {
+  const source = sources.rescueMessage;
+  return { text: config.rescueMessage, ...(source === "project" || source === "model" ? { setBy: source } : {}) };
 }

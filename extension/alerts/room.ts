@@ -32,6 +32,8 @@ export interface Outlet {
   stateOf(targetId: string): TargetState;
   address(targetId: string): Address | undefined;
   show(text: string, level: Level): void;
+  /** Other programs hear of a state of a matter. `ended`: how its target ended. */
+  publish(state: "finding" | "over" | "rescue", matter: Matter, ended?: string): void;
   /** A line for whoever started a run without a screen. */
   write(line: string): void;
   /** Starts a turn of the idle main agent with the message. False when the session is gone. */
@@ -62,6 +64,8 @@ export class AlertRoom {
   readonly #foreign = new Allowance(FOREIGN_AT_ONCE, FOREIGN_EVERY_MS);
   /** Matters whose trouble the screen has shown and whose end it has not. */
   readonly #onScreen = new Set<string>();
+  /** The same for other programs. */
+  readonly #published = new Set<string>();
   /** The user stopped the main agent and has not spoken since. */
   #aborted = false;
   #cancelWake: (() => void) | undefined;
@@ -91,6 +95,7 @@ export class AlertRoom {
     const { mainId, hasScreen } = this.#outlet;
     const own = notice.targetId === mainId;
     if (own && this.#aborted) return;
+    if (notice.kind !== "over") this.#publish(matter);
     const isVerdict = notice.intervention === undefined && matter.note === undefined;
     // A stuck main agent reads its rescue, and the user with it; see `settled` for one that ends before.
     if (own && isVerdict && notice.kind !== "over" && notice.severity !== "info") return;
@@ -102,12 +107,22 @@ export class AlertRoom {
     this.#considerWake();
   }
 
+  #publish(matter: Matter): void {
+    this.#published.add(matter.key);
+    this.#outlet.publish("finding", matter);
+  }
+
+  #publishOver(matter: Matter, ended?: string): void {
+    if (this.#published.delete(matter.key)) this.#outlet.publish("over", matter, ended);
+  }
+
   #showOver(matter: Matter, notice: Notice): void {
     // What was stopped or has ended does not go on; that it ended is shown as such.
     if (this.#outlet.stateOf(notice.targetId).ended !== undefined) {
       this.refresh();
       return;
     }
+    this.#publishOver(matter);
     const known = this.#onScreen.delete(matter.key);
     const wasShown = known || matter.heard !== undefined || matter.closed;
     if (this.#outlet.hasScreen && wasShown) this.#outlet.show(headline(notice), "info");
@@ -117,10 +132,12 @@ export class AlertRoom {
   refresh(): void {
     const ended = new Map<string, { name: string; status: string }>();
     for (const matter of this.queue.all()) {
-      if (!this.#onScreen.has(matter.key)) continue;
+      if (!this.#onScreen.has(matter.key) && !this.#published.has(matter.key)) continue;
       const { targetId, targetName } = matter.notice;
       const status = this.#outlet.stateOf(targetId).ended;
       if (status === undefined) continue;
+      this.#publishOver(matter, status);
+      if (!this.#onScreen.has(matter.key)) continue;
       this.#onScreen.delete(matter.key);
       ended.set(targetId, { name: targetName, status });
     }
@@ -156,6 +173,7 @@ export class AlertRoom {
     const content = messageText(items, { mainId, rescue: rescue(), address: (id) => address(id) });
     const own = items.find(({ matter }) => this.#isOwnVerdict(matter));
     this.queue.heard(items);
+    if (own !== undefined) this.#outlet.publish("rescue", own.matter);
     return {
       customType: own === undefined ? "watchdog-alert" : "watchdog-rescue",
       content,

@@ -245,6 +245,11 @@ export function endedLine(targetName: string, status: string): string {
   return `Watchdog: ${oneLine(targetName, NAME_CHARS)} has ended (${oneLine(status, 40)})`;
 }
 
+/** How a matter ended. */
+export function summaryOf({ notice }: Matter, ended: string | undefined): string {
+  return ended === undefined ? headline({ ...notice, kind: "over" }) : endedLine(notice.targetName, ended);
+}
+
 /** What became of a matter that no model was told of: a line on stderr at the end of a one-shot run. */
 export function closingLine({ notice, note, over, receipts }: Matter, ended: string | undefined): string {
   const line = headline({ ...notice, kind: notice.intervention === undefined ? "stuck" : "intervention" }, note);

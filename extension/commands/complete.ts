@@ -6,6 +6,7 @@ import { shortIds, stateOf } from "../format.ts";
 import { unreachable } from "../reach.ts";
 import type { Runtime } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
+import { installWords } from "./install-agent.ts";
 import { configKeys, findKey } from "./keys.ts";
 
 export interface Subcommand {
@@ -48,8 +49,19 @@ function argumentItems(runtime: Runtime, subcommand: string, rest: string): Auto
       .filter((action) => action.startsWith(rest))
       .map((action) => ({ value: `orphans ${action}${action === "kill" ? " " : ""}`, label: action }));
   }
+  if (subcommand === "install-agent") return wordItems(subcommand, rest);
   if (subcommand === "stop" || subcommand === "steer") return targetItems(runtime, subcommand, rest, reachable);
   return [];
+}
+
+/** Words in any order, each once. */
+function wordItems(subcommand: string, rest: string): AutocompleteItem[] {
+  const typed = rest.split(/\s+/);
+  const last = typed.pop() ?? "";
+  const before = [subcommand, ...typed].join(" ");
+  return installWords
+    .filter((word) => word.startsWith(last.toLowerCase()) && !typed.includes(word))
+    .map((word) => ({ value: `${before} ${word}`, label: word }));
 }
 
 function setItems(runtime: Runtime, rest: string): AutocompleteItem[] {

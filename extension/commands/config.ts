@@ -1,11 +1,13 @@
 // `/watchdog config` and `/watchdog set`: the effective configuration, and changes of it for this run.
 
+import { isDeepStrictEqual } from "node:util";
 import type { WatchdogConfig } from "../../index.js";
 import { plural } from "../format.ts";
 import type { Line, Page } from "../render/page.ts";
 import type { Native, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import { configKeys, expected, findKey, type KeyInfo, parseValue, show } from "./keys.ts";
+import { nearest } from "./nearest.ts";
 
 export function configPage(native: Native, session: WatchedSession): Page {
   const keys = configKeys(native);
@@ -31,7 +33,7 @@ export function configPage(native: Native, session: WatchedSession): Page {
 
 function valueLine(key: KeyInfo, config: WatchdogConfig, width: number): Line {
   const value = config[key.name as keyof WatchdogConfig];
-  const changed = value !== key.default;
+  const changed = !isDeepStrictEqual(value, key.default);
   return {
     text: `${changed ? "*" : " "} ${key.name.padEnd(width)}  ${oneLine(show(value), 300)}`,
     tone: changed ? "accent" : "text",
@@ -45,7 +47,14 @@ export function setPage(native: Native, session: WatchedSession, rest: string): 
   const names = `Keys: ${keys.map((key) => key.name).join(", ")}.`;
   if (name === "") return [{ text: `Usage: /watchdog set <key> <value>. ${names}`, tone: "error" }];
   const key = findKey(keys, name);
-  if (key === undefined) return [{ text: `Unknown key "${oneLine(name, 60)}". ${names}`, tone: "error" }];
+  if (key === undefined) {
+    const meant = nearest(
+      name,
+      keys.map((one) => one.name),
+    );
+    const hint = meant === undefined ? names : `Did you mean ${meant}? ${names}`;
+    return [{ text: `Unknown key "${oneLine(name, 60)}". ${hint}`, tone: "error" }];
+  }
 
   if (text.trim() === "") {
     const value = oneLine(show(session.config[key.name as keyof WatchdogConfig]), 300);
@@ -62,9 +71,13 @@ export function setPage(native: Native, session: WatchedSession, rest: string): 
 
 /** Sets one key by the user's hand and says what came of it. */
 export function changePage(session: WatchedSession, name: string, value: unknown): Page {
+  const before = session.config[name as keyof WatchdogConfig];
   const warnings = session.change("command", "/watchdog set", { [name]: value });
   const now = session.config[name as keyof WatchdogConfig];
   const lines: Line[] = warnings.map(({ message }) => ({ text: oneLine(message, 300), tone: "warning" }));
+  if (lines.length > 0 && isDeepStrictEqual(before, now) && !isDeepStrictEqual(now, value)) {
+    return [...lines, { text: `Nothing was changed: ${name} = ${oneLine(show(now), 300)}`, tone: "text" }];
+  }
   return [
     ...lines,
     { text: `For this run: ${name} = ${oneLine(show(now), 300)}`, tone: lines.length > 0 ? "text" : "success" },

@@ -2,13 +2,21 @@
 // what is on the pages comes from the subcommands' files.
 
 import type { ExtensionCommandContext, KeybindingsManager, Theme } from "@earendil-works/pi-coding-agent";
-import { type Component, type TUI, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import {
+  type Component,
+  matchesKey,
+  type OverlayHandle,
+  type TUI,
+  truncateToWidth,
+  visibleWidth,
+} from "@earendil-works/pi-tui";
 import type { TargetSummary, WatchdogStore } from "../../index.js";
 import { holding, type ToldIntervention } from "../alerts/interventions.ts";
 import { briefStateOf } from "../alerts/words.ts";
 import { now } from "../clock.ts";
 import { ago, amount, hasEnded, money, plural, shortIds, stateOf, totalTokens } from "../format.ts";
 import { branch, squeeze } from "../render/branch.ts";
+import { FOOTER_ROWS, fitHints, frame, type Row, textRows, Viewport } from "../render/frame.ts";
 import { layOut, paint, type Tone } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
@@ -18,19 +26,40 @@ import { asTree, type TreeRow } from "../tools/tree.ts";
 import { inspectPage } from "./inspect.ts";
 
 const REFRESH_MS = 1000;
-/** Rows of the screen that stay for the transcript, the footer and the dashboard's own frame. */
-const OTHER_ROWS = 10;
-const MIN_ROWS = 5;
 const ENDED_SHOWN = 20;
+/** Events in the details: enough to scroll back in, and little enough to lay out again as they come. */
+const EVENTS_SHOWN = 200;
 
+/** `inspected`: a target whose details are opened at once; closing them then closes the view. */
 export async function openDashboard(
   runtime: Runtime,
   session: WatchedSession,
   ctx: ExtensionCommandContext,
+  inspected?: string,
 ): Promise<void> {
+  let handle: OverlayHandle | undefined;
   await ctx.ui.custom<undefined>(
     (tui, theme, keybindings, done) =>
-      new Dashboard({ runtime, session, tui, theme, keybindings, close: () => done(undefined) }),
+      new Dashboard(
+        {
+          runtime,
+          session,
+          tui,
+          theme,
+          keybindings,
+          close: () => done(undefined),
+          covered: () => handle?.isFocused() === false,
+        },
+        inspected,
+      ),
+    {
+      // Over the screen: in the place of the editor, the widgets of other packages would push it off the screen.
+      overlay: true,
+      overlayOptions: { anchor: "bottom-center", width: "100%", margin: { bottom: FOOTER_ROWS } },
+      onHandle: (shown) => {
+        handle = shown;
+      },
+    },
   );
 }
 
@@ -41,21 +70,27 @@ interface Parts {
   theme: Theme;
   keybindings: KeybindingsManager;
   close(): void;
+  /** A question of Pi or of another extension has the keyboard. */
+  covered(): boolean;
 }
 
 class Dashboard implements Component {
   /** Page keys scroll the dashboard, not the transcript. */
   readonly capturesViewportInput = true;
+  /** The view was opened for one target; there is no list to go back to. */
+  readonly #single: boolean;
   readonly #parts: Parts;
   readonly #store: WatchdogStore;
   readonly #timer: NodeJS.Timeout;
   #selected: string | undefined;
   /** Target whose details are shown; undefined: the list. */
   #inspected: string | undefined;
-  #scroll = 0;
+  #viewport = new Viewport();
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, inspected?: string) {
     this.#parts = parts;
+    this.#inspected = inspected;
+    this.#single = inspected !== undefined;
     this.#store = parts.runtime.native.store;
     // A throw in a timer ends Pi, so nothing but the request is done here.
     this.#timer = setInterval(() => {
@@ -75,27 +110,43 @@ class Dashboard implements Component {
   invalidate(): void {}
 
   render(width: number): readonly string[] {
+    const { theme, tui, covered } = this.#parts;
+    // The question must be seen by the person whose keys answer it.
+    if (covered()) return [];
+    const details = this.#inspected !== undefined;
     const body = this.#inspected === undefined ? this.#list(width) : this.#details(width, this.#inspected);
-    const border = paint(this.#parts.theme, "─".repeat(Math.max(1, width)), "dim");
-    return [border, this.#title(width), ...body, this.#hints(width), border];
+    const position = details ? this.#viewport.position : this.#place();
+    return frame(
+      {
+        title: this.#title(width),
+        body,
+        hints: paint(theme, this.#hints(width), "dim"),
+        ...(position === undefined ? {} : { position }),
+        border: (text) => paint(theme, text, "dim"),
+      },
+      width,
+      tui.terminal.rows,
+    );
   }
 
   handleInput(data: string): void {
     const { keybindings, tui, close } = this.#parts;
     const pressed = (key: Parameters<KeybindingsManager["matches"]>[1]): boolean => keybindings.matches(data, key);
     if (pressed("tui.select.cancel")) {
-      if (this.#inspected === undefined) {
+      if (this.#inspected === undefined || this.#single) {
         close();
         return;
       }
       this.#inspected = undefined;
     } else if (pressed("tui.select.up")) this.#move(-1);
     else if (pressed("tui.select.down")) this.#move(1);
-    else if (pressed("tui.select.pageUp")) this.#move(-this.#room());
-    else if (pressed("tui.select.pageDown")) this.#move(this.#room());
+    else if (pressed("tui.select.pageUp")) this.#page(-1);
+    else if (pressed("tui.select.pageDown")) this.#page(1);
+    else if (matchesKey(data, "home")) this.#jump(-1);
+    else if (matchesKey(data, "end")) this.#jump(1);
     else if (pressed("tui.select.confirm") && this.#inspected === undefined) {
       this.#inspected = this.#selected;
-      this.#scroll = 0;
+      this.#viewport = new Viewport();
     } else if (data === "p") this.#togglePause();
     else return;
     tui.requestRender();
@@ -114,17 +165,36 @@ class Dashboard implements Component {
   }
 
   #move(by: number): void {
-    if (this.#inspected !== undefined) {
-      this.#scroll = Math.max(0, this.#scroll + by);
-      return;
-    }
+    if (this.#inspected !== undefined) this.#viewport.move(by);
+    else this.#select(by);
+  }
+
+  #page(by: 1 | -1): void {
+    if (this.#inspected !== undefined) this.#viewport.page(by);
+    else this.#select(by * this.#room());
+  }
+
+  #jump(to: 1 | -1): void {
+    if (this.#inspected === undefined) this.#select(to * Number.MAX_SAFE_INTEGER);
+    else if (to < 0) this.#viewport.home();
+    else this.#viewport.end();
+  }
+
+  #select(by: number): void {
     const rows = this.#rows();
     const at = rows.findIndex(({ target }) => target.id === this.#selected);
     this.#selected = rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.target.id;
   }
 
   #room(): number {
-    return Math.max(MIN_ROWS, this.#parts.tui.terminal.rows - OTHER_ROWS);
+    return textRows(this.#parts.tui.terminal.rows);
+  }
+
+  /** Which row of the list is selected, where not all are on the screen. */
+  #place(): string | undefined {
+    const rows = this.#rows();
+    if (rows.length <= this.#room()) return undefined;
+    return `${rows.findIndex(({ target }) => target.id === this.#selected) + 1} of ${rows.length}`;
   }
 
   #title(width: number): string {
@@ -134,9 +204,11 @@ class Dashboard implements Component {
     const used = this.#store.treeUsage(session.rootId);
     const stuck = live.filter((target) => target.likelyStuck).length;
     const paused = this.#store.paused(session.rootId);
+    const inspected = all.find((target) => target.id === this.#inspected);
     const words = [
       paint(theme, "Watchdog", "title"),
-      paint(theme, `${live.length} live`, "text"),
+      // The name at the top of the details may be scrolled out of sight.
+      paint(theme, inspected === undefined ? `${live.length} live` : titleOf(inspected), "text"),
       ...(stuck > 0 ? [paint(theme, `${stuck} stuck`, "warning")] : []),
       ...(used.usd > 0 ? [paint(theme, money(used.usd), "text")] : []),
       ...(paused ? [paint(theme, "alerts paused", "warning")] : []),
@@ -147,14 +219,15 @@ class Dashboard implements Component {
   }
 
   #hints(width: number): string {
-    const { theme, keybindings, session } = this.#parts;
+    const { keybindings, session } = this.#parts;
     const key = (id: Parameters<KeybindingsManager["getKeys"]>[0]): string => keybindings.getKeys(id)[0] ?? "";
     const toggle = this.#store.paused(session.rootId) ? "p resume alerts" : "p pause alerts";
+    const leave = key("tui.select.cancel");
     const hints =
       this.#inspected === undefined
-        ? [`${key("tui.select.confirm")} inspect`, toggle, `${key("tui.select.cancel")} close`]
-        : ["up/down scroll", toggle, `${key("tui.select.cancel")} back`];
-    return truncateToWidth(paint(theme, hints.join(" · "), "dim"), width, "…");
+        ? [`${leave} close`, `${key("tui.select.confirm")} inspect`, toggle]
+        : [`${leave} ${this.#single ? "close" : "back"}`, "up/down scroll", toggle, "home/end"];
+    return fitHints(hints, width);
   }
 
   #list(width: number): string[] {
@@ -168,11 +241,9 @@ class Dashboard implements Component {
     const at = now();
     const told = (target: TargetSummary) => holding(this.#parts.runtime.main(), target);
     const table = columnsFor(rows, told, width, at);
-    const lines = rows
+    return rows
       .slice(first, first + room)
       .map((row, i) => this.#row(row, told(row.target), first + i === selected, table, width));
-    if (rows.length > room) lines.push(paint(theme, truncateToWidth(`  ${selected + 1}/${rows.length}`, width), "dim"));
-    return lines;
   }
 
   #row(row: TreeRow, told: readonly ToldIntervention[], selected: boolean, table: Table, width: number): string {
@@ -193,13 +264,11 @@ class Dashboard implements Component {
 
   #details(width: number, id: string): string[] {
     const { runtime, theme, session } = this.#parts;
-    const all = layOut(inspectPage(runtime, session, id, now()), theme, width);
-    const room = this.#room();
-    this.#scroll = Math.min(this.#scroll, Math.max(0, all.length - room));
-    const shown = all.slice(this.#scroll, this.#scroll + room);
-    const below = all.length - this.#scroll - shown.length;
-    if (below > 0) shown.push(paint(theme, truncateToWidth(`… ${below} more`, width), "dim"));
-    return shown;
+    const page = inspectPage(runtime, session, id, now(), EVENTS_SHOWN);
+    const rows = page.flatMap((line, i) =>
+      layOut([line], theme, width).map((text): Row => ({ key: line.key ?? `${i}`, text })),
+    );
+    return this.#viewport.show(rows, this.#room()).map(({ text }) => text);
   }
 }
 

@@ -33,7 +33,13 @@ export function findTarget(
   return target === null ? wrong(`"${shown}" is no longer kept`) : { ok: true, handle: found.handle, target };
 }
 
-export function inspectPage(runtime: Runtime, session: WatchedSession, query: string, now: number): Page {
+export function inspectPage(
+  runtime: Runtime,
+  session: WatchedSession,
+  query: string,
+  now: number,
+  events = EVENTS_SHOWN,
+): Page {
   const { store } = runtime.native;
   const found = findTarget(store, session, query, "/watchdog inspect <target>");
   if (!found.ok) return found.page;
@@ -45,7 +51,7 @@ export function inspectPage(runtime: Runtime, session: WatchedSession, query: st
     ...interventionLines(holding(runtime.main(), target)),
     ...analysisLines(store.analysis(found.handle)),
     { text: "" },
-    ...eventLines(store.events(found.handle, EVENTS_SHOWN), target.eventCount),
+    ...eventLines(store.events(found.handle, events), target.eventCount),
   ];
 }
 
@@ -89,6 +95,7 @@ function headLines(target: TargetSummary, row: TreeRow | undefined, now: number)
 function interventionLines(told: readonly ToldIntervention[]): Page {
   return [...told].reverse().flatMap((one): Line[] => [
     {
+      key: `${one.at} ${one.reason}`,
       text: `${clock(one.at)} ${stateOfIntervention(one)}: ${oneLine(one.reason)}`,
       tone: toneOfSeverity(one.severity),
     },
@@ -103,8 +110,9 @@ function analysisLines(analysis: StuckAnalysis): Page {
   return [
     { text: `Likely stuck, confidence ${analysis.confidence}`, tone: "warning" },
     ...analysis.evidence.flatMap((item): Line[] => [
-      { text: `- ${oneLine(item.summary)}`, tone: "warning", indent: 2 },
+      { key: `${item.type} summary`, text: `- ${oneLine(item.summary)}`, tone: "warning", indent: 2 },
       {
+        key: `${item.type} times`,
         text: `${item.type}, ${clock(item.firstAt)} to ${clock(item.lastAt)}${item.command ? `: ${oneLine(item.command)}` : ""}`,
         tone: "muted",
         indent: 4,
@@ -116,12 +124,13 @@ function analysisLines(analysis: StuckAnalysis): Page {
 function eventLines(events: readonly WatchdogEvent[], total: number): Page {
   if (events.length === 0) return [{ text: "No events yet", tone: "muted" }];
   const head = events.length < total ? `Last ${events.length} of ${total} events` : plural(events.length, "event");
-  return [{ text: head, tone: "accent" }, ...events.map(eventLine)];
+  return [{ key: "events", text: head, tone: "accent" }, ...events.map(eventLine)];
 }
 
 /** `HH:MM:SS type summary [first 8 of the hash]` */
 function eventLine(event: WatchdogEvent): Line {
   return {
+    key: event.id,
     text: `${clock(event.at)} ${event.type} ${oneLine(event.summary) || "(no text)"}`,
     tone: event.type === "alert" ? "warning" : event.isError === true ? "error" : "text",
     indent: 2,

@@ -7,9 +7,11 @@ import type { Native } from "../runtime.ts";
 export interface KeyInfo {
   name: string;
   description: string;
-  kind: "boolean" | "number" | "text" | "choice";
+  kind: "boolean" | "number" | "text" | "choice" | "list";
   /** Values to choose from, as they are typed; empty for numbers and text. */
   choices: readonly string[];
+  /** An empty text is a value too, typed as `""`. */
+  optional: boolean;
   default: unknown;
 }
 
@@ -20,6 +22,7 @@ interface PropertySchema {
   anyOf?: PropertySchema[];
   oneOf?: PropertySchema[];
   description?: string;
+  minLength?: number;
 }
 
 export function configKeys(native: Native): KeyInfo[] {
@@ -35,7 +38,7 @@ function keyInfo(name: string, schema: PropertySchema, value: unknown): KeyInfo 
   collect(schema, types, values);
   // What the schema leaves open, the default shows.
   if (types.size === 0 && values.length === 0 && value !== null) types.add(typeof value);
-  const info = { name, description: (schema.description ?? "").replaceAll("`", ""), default: value };
+  const info = { name, description: (schema.description ?? "").replaceAll("`", ""), default: value, optional: false };
 
   const choices = values.filter((one) => one !== null).map(String);
   const nullable = types.has("null") || values.includes(null);
@@ -44,7 +47,9 @@ function keyInfo(name: string, schema: PropertySchema, value: unknown): KeyInfo 
     const kind = types.has("boolean") ? "boolean" : "choice";
     return { ...info, kind, choices: nullable ? [...choices, "null"] : choices };
   }
-  return { ...info, kind: types.has("number") || types.has("integer") ? "number" : "text", choices: [] };
+  if (types.has("array")) return { ...info, kind: "list", choices: [] };
+  const kind = types.has("number") || types.has("integer") ? "number" : "text";
+  return { ...info, kind, choices: [], optional: kind === "text" && schema.minLength === undefined };
 }
 
 function collect(schema: PropertySchema, types: Set<string>, values: unknown[]): void {
@@ -68,7 +73,9 @@ export function parseValue(key: KeyInfo, text: string): Parsed {
   const wrong: Parsed = { ok: false, message: `${key.name} takes ${expected(key)}, not "${trimmed.slice(0, 80)}".` };
   switch (key.kind) {
     case "text":
-      return { ok: true, value: trimmed };
+      return { ok: true, value: key.optional && trimmed === '""' ? "" : trimmed };
+    case "list":
+      return parseList(trimmed) ?? wrong;
     case "number": {
       const value = Number(trimmed);
       return Number.isFinite(value) ? { ok: true, value } : wrong;
@@ -84,10 +91,23 @@ export function parseValue(key: KeyInfo, text: string): Parsed {
   }
 }
 
+/** A JSON array: only that says without doubt where one word ends. */
+function parseList(text: string): Parsed | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value) && value.every((word) => typeof word === "string")) return { ok: true, value };
+  } catch {
+    // What is no JSON is no list either.
+  }
+  return undefined;
+}
+
 /** What may be typed, in words. */
 export function expected(key: KeyInfo): string {
   if (key.choices.length > 1) return `${key.choices.slice(0, -1).join(", ")} or ${key.choices.at(-1)}`;
-  return key.kind === "number" ? "a number" : "a text";
+  if (key.kind === "number") return "a number";
+  if (key.kind === "list") return 'a list of texts, e.g. ["notify-send", "Pi"]';
+  return key.optional ? 'a text, or "" for none' : "a text";
 }
 
 export function show(value: unknown): string {

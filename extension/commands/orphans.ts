@@ -11,11 +11,11 @@ import { oneLine } from "../sanitize.ts";
 
 const USAGE = "Usage: /watchdog orphans, /watchdog orphans close [session], /watchdog orphans kill <session>.";
 
-/** `kill`: sends SIGTERM; injected for tests. */
+/** `kill`: sends SIGTERM to the process that started then and to no other; false when it is not there or not proven. */
 export interface OrphansInput {
   native: Pick<Native, "findOrphans" | "closeOrphans">;
   now: number;
-  kill(pid: number): void;
+  kill(pid: number, start: string): boolean;
 }
 
 export async function orphansPage({ native, now, kill }: OrphansInput, rest: string): Promise<Page> {
@@ -59,7 +59,10 @@ function end(orphan: Orphan, kill: OrphansInput["kill"]): Page {
     const text = `The process of ${orphanName(orphan)} is gone: /watchdog orphans close ${orphan.sessionId} marks it closed.`;
     return [{ text, tone: "error" }];
   }
-  kill(orphan.pid);
+  if (!kill(orphan.pid, orphan.start)) {
+    const text = `Process ${orphan.pid} was not ended: nothing proves that it still is the one that ran ${orphanName(orphan)}.`;
+    return [{ text, tone: "error" }];
+  }
   const text = `Asked process ${orphan.pid} to end (SIGTERM). /watchdog orphans shows whether it did.`;
   return [{ text, tone: "success" }];
 }

@@ -5,9 +5,12 @@ import { holding } from "../alerts/interventions.ts";
 import { hasEnded, plural, shortIds } from "../format.ts";
 import { branch } from "../render/branch.ts";
 import type { Line, Page } from "../render/page.ts";
+import { isToolless } from "../root.ts";
 import type { MainSession, WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
-import { describe, toneOf, totalsWords } from "../target-words.ts";
+import { agentFile, packagesIn } from "../subagents/agent-file.ts";
+import { isWatchdogType } from "../subagents/kind.ts";
+import { describe, titleOf, toneOf, totalsWords } from "../target-words.ts";
 import { asTree, type TreeRow } from "../tools/tree.ts";
 import { packageLines } from "./packages.ts";
 
@@ -36,6 +39,7 @@ export function statusPage(input: StatusInput): Page {
     versionLine(store.version, version),
     alertLine(store.paused(session.rootId), session),
     ...packageLines(session.backends, session.packages()),
+    ...watchdogLines(all, session),
     { text: "" },
     {
       text: `Targets: ${live.length} live${stuck > 0 ? `, ${stuck} stuck` : ""}${ended.length > 0 ? `, ${ended.length} ended` : ""}`,
@@ -88,6 +92,30 @@ function targetLines(rows: readonly TreeRow[], { main, now }: StatusInput): Page
       branch: { lead: margin(glyphs.lead), hang: margin(glyphs.hang) },
     };
   });
+}
+
+/** Watchdog sub-agents that cannot do what they are for, and what mends it. */
+function watchdogLines(targets: readonly TargetSummary[], session: WatchedSession): Page {
+  const packages = packagesIn(session);
+  if (packages.length === 0) return [];
+  const file = agentFile(session.ctx.cwd, packages);
+  const ids = shortIds(targets);
+  const mend = "/watchdog install-agent mends it";
+  const why =
+    file === undefined
+      ? `no agent file lists them; ${mend}`
+      : file.missing.length > 0
+        ? `its agent file ${oneLine(file.path, 300)} does not list them; ${mend}`
+        : "the watchdog was not loaded in it (-e does not reach sub-agents), or its agent file came later; install the package with pi install";
+  const lines = targets
+    .filter(({ id, agentType, rootId }) => id !== rootId && isWatchdogType(agentType ?? "") && isToolless(id))
+    .map((target) => ({
+      text: `${titleOf(target)} [${shownId(ids, target)}] lacks the watchdog_* tools: ${why}`,
+      tone: "warning" as const,
+    }));
+  if (lines.length > 0 || file === undefined || file.missing.length === 0) return lines;
+  const text = `The agent file ${oneLine(file.path, 300)} does not list ${file.missing.join(", ")}: a watchdog sub-agent lacks these tools; ${mend}`;
+  return [{ text, tone: "warning" }];
 }
 
 const shownId = (ids: ReadonlyMap<string, string>, { id }: TargetSummary): string => oneLine(ids.get(id) ?? id, 40);

@@ -19,7 +19,6 @@ export async function steerPage(runtime: Runtime, session: WatchedSession, rest:
   const name = shownName(target);
   if (delivery.outcome !== "delivered" && delivery.outcome !== "queued") return failure(delivery, name);
   runtime.native.store.note(handle, now(), "subagent_steered", `steered: ${oneLine(message, 120)}`);
-  runtime.debug("sent", message);
   const what = own === "" ? "The rescue message" : "The message";
   return delivery.outcome === "delivered"
     ? [{ text: `${what} was delivered to ${name}.`, tone: "success" }]

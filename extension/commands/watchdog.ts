@@ -11,14 +11,18 @@ import { answer, complain } from "./answer.ts";
 import { completions, type Subcommand } from "./complete.ts";
 import { configPage, setPage } from "./config.ts";
 import { historyPage } from "./history.ts";
-import { inspectPage } from "./inspect.ts";
+import { findTarget, inspectPage } from "./inspect.ts";
+import { INSTALL_ARGS, installAgentPage } from "./install-agent.ts";
+import { nearest } from "./nearest.ts";
 import { orphansPage } from "./orphans.ts";
 import { statusPage } from "./status.ts";
 import { steerPage } from "./steer.ts";
 import { stopPage } from "./stop.ts";
 
 interface Command extends Subcommand {
-  run(runtime: Runtime, session: WatchedSession, rest: string): Page | Promise<Page>;
+  /** With these arguments it acts on more than the session that it is typed in: the main session's only. */
+  acts?(rest: string): boolean;
+  run(runtime: Runtime, session: WatchedSession, rest: string, ctx: ExtensionCommandContext): Page | Promise<Page>;
 }
 
 const status = (runtime: Runtime, session: WatchedSession): Page =>
@@ -42,6 +46,8 @@ function pause(paused: boolean): Command["run"] {
   };
 }
 
+const always = (): boolean => true;
+
 export const subcommands: readonly Command[] = [
   { name: "status", args: "", description: "Versions, sub-agent packages, targets, warnings", run: status },
   {
@@ -56,8 +62,8 @@ export const subcommands: readonly Command[] = [
     description: "Change a configuration key for this run",
     run: (runtime, session, rest) => setPage(runtime.native, session, rest),
   },
-  { name: "pause", args: "", description: "Stop alerts; watching goes on", run: pause(true) },
-  { name: "resume", args: "", description: "Turn alerts on again", run: pause(false) },
+  { name: "pause", args: "", description: "Stop alerts; watching goes on", run: pause(true), acts: always },
+  { name: "resume", args: "", description: "Turn alerts on again", run: pause(false), acts: always },
   {
     name: "inspect",
     args: "<target>",
@@ -69,8 +75,9 @@ export const subcommands: readonly Command[] = [
     args: "<target> [message]",
     description: "Send a message to a sub-agent, by default the rescue message",
     run: steerPage,
+    acts: always,
   },
-  { name: "stop", args: "<target>", description: "End a sub-agent", run: stopPage },
+  { name: "stop", args: "<target>", description: "End a sub-agent", run: stopPage, acts: always },
   {
     name: "history",
     args: "[filter]",
@@ -81,10 +88,29 @@ export const subcommands: readonly Command[] = [
     name: "orphans",
     args: "[close|kill]",
     description: "Sessions that a Pi left behind",
+    acts: (rest) => rest.trim() !== "",
     run: (runtime, _session, rest) =>
-      orphansPage({ native: runtime.native, now: now(), kill: (pid) => process.kill(pid, "SIGTERM") }, rest),
+      orphansPage({ native: runtime.native, now: now(), kill: runtime.native.processes.end }, rest),
   },
+  {
+    name: "install-agent",
+    args: INSTALL_ARGS,
+    description: "Write the agent file of the watchdog sub-agent",
+    run: (_runtime, session, rest, ctx) => installAgentPage(session, rest, ctx),
+  },
+  { name: "help", args: "", description: "All subcommands", run: () => helpPage() },
 ];
+
+const usage = ({ name, args }: Subcommand): string => (args === "" ? name : `${name} ${args}`);
+
+function helpPage(): Page {
+  const width = Math.max(...subcommands.map((one) => usage(one).length));
+  return [
+    { text: "/watchdog: the dashboard in a terminal, elsewhere the status", tone: "title" },
+    ...subcommands.map((one) => ({ text: `/watchdog ${usage(one).padEnd(width)}  ${one.description}` })),
+    { text: "/watchdog:settings: every configuration key, to be changed for this run" },
+  ];
+}
 
 export function complete(runtime: Runtime, typed: string): AutocompleteItem[] | null {
   return completions(runtime, subcommands, typed);
@@ -104,11 +130,27 @@ export async function run(runtime: Runtime, args: string, ctx: ExtensionCommandC
   }
   const command = subcommands.find((one) => one.name === name.toLowerCase());
   if (command === undefined) {
-    const usages = subcommands.map((one) => (one.args === "" ? one.name : `${one.name} ${one.args}`));
-    complain(runtime, ctx, `Unknown subcommand "${oneLine(name, 40)}".`, `Use /watchdog ${usages.join(" | ")}.`);
+    const names = subcommands.map((one) => one.name);
+    const meant = nearest(name, names);
+    const hint = meant === undefined ? "" : ` Did you mean /watchdog ${meant}?`;
+    const usages = subcommands.map(usage).join(" | ");
+    complain(runtime, ctx, `Unknown subcommand "${oneLine(name, 40)}".${hint}`, `Use /watchdog ${usages}.`);
     return;
   }
-  const page = await command.run(runtime, session, rest);
+  if (!session.isMain && command.acts?.(rest) === true) {
+    // Whoever prompts a sub-agent can write a command, so it is no word of the user.
+    runtime.main()?.attempted?.(session.id, `/watchdog ${command.name}`, false);
+    complain(runtime, ctx, `/watchdog ${command.name} is refused in a sub-agent. Use it in the main session.`);
+    return;
+  }
+  if (command.name === "inspect" && ctx.mode === "tui") {
+    const found = findTarget(runtime.native.store, session, rest, "/watchdog inspect <target>");
+    if (found.ok) {
+      await (await import("./dashboard.ts")).openDashboard(runtime, session, ctx, found.target.id);
+      return;
+    }
+  }
+  const page = await command.run(runtime, session, rest, ctx);
   // A package may answer only after the session has ended; there is nobody to tell then.
   if (runtime.session !== session) return;
   answer(runtime, ctx, page);

@@ -42,14 +42,18 @@ export function publishAddress({ path, rootId, token, pid }: Address): () => voi
   process.env[ADDRESS] = text;
   delete process.env[PARENT];
   return () => {
-    if (process.env[ADDRESS] === text) delete process.env[ADDRESS];
+    if (process.env[ADDRESS] !== text) return;
+    delete process.env[ADDRESS];
+    delete process.env[PARENT];
   };
 }
 
-/** Children of this process belong to one of its sessions. */
-export function publishParent(sessionId: string): () => void {
-  process.env[PARENT] = sessionId;
-  return () => {
-    if (process.env[PARENT] === sessionId) delete process.env[PARENT];
-  };
+/** Processes that are started from now on belong to a session of this process: one of its tool calls begins. */
+export function nameParent(sessionId: string): void {
+  if (process.env[ADDRESS] !== undefined) process.env[PARENT] = sessionId;
+}
+
+/** This process has no children on the link any more. */
+export function forgetParent(): void {
+  delete process.env[PARENT];
 }

@@ -5,17 +5,18 @@ import { overrideLayers } from "../overrides.ts";
 import type { BackendConnection } from "../runtime.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord } from "../subagents/backend.ts";
 import type { Host } from "../subagents/connection.ts";
-import { type Child, Children, LINK } from "./children.ts";
+import { type Child, Children } from "./children.ts";
 import type { Connection } from "./connection.ts";
 import { ANSWER_MS, LOOK_IDLE_MS, LOOK_MS, MAX_MESSAGE, STOP_MS, TAKE_UP_MS } from "./limits.ts";
+import { LINK } from "./owners.ts";
 import { Requests } from "./requests.ts";
 import { LinkServer } from "./server.ts";
 import type { Frame } from "./wire.ts";
 
-export function connectLink({ session, store, now, fault }: Host): BackendConnection {
+export function connectLink({ session, store, processes, now, fault }: Host): BackendConnection {
   const connections = new Set<Connection>();
   const requests = new Requests();
-  const children = new Children({ store, session, now });
+  const children = new Children({ store, session, processes, now, run });
   let failure: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let told = "";
@@ -40,9 +41,11 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
 
   const server = new LinkServer({
     rootId: session.id,
+    processes,
     now,
     run,
     proved(connection) {
+      if (!children.joins()) return connection.close();
       connections.add(connection);
       connection.send({ ...mainFrame(), t: "welcome" });
       lookIn(LOOK_MS);
@@ -134,7 +137,7 @@ export function connectLink({ session, store, now, fault }: Host): BackendConnec
       startedAt: child.startedAt,
       ...(child.endedAt === undefined ? {} : { completedAt: child.endedAt }),
       ...(child.parentId === session.id ? {} : { parentId: child.parentId }),
-      ...(child.pid > 0 ? { pid: child.pid } : {}),
+      ...(child.process === undefined ? {} : { pid: child.process.pid }),
     };
   }
 

@@ -16,7 +16,9 @@ export class Budget {
   /** Takes it in any case; the ms to wait before more is taken, 0 for none. */
   take(amount: number): number {
     const now = this.#now();
-    this.#left = Math.min(this.#perSecond, this.#left + ((now - this.#at) * this.#perSecond) / 1000);
+    // A clock that was set back gives nothing, and takes nothing.
+    const passed = Math.max(0, now - this.#at);
+    this.#left = Math.min(this.#perSecond, this.#left + (passed * this.#perSecond) / 1000);
     this.#at = now;
     this.#left -= amount;
     return this.#left >= 0 ? 0 : Math.ceil((-this.#left * 1000) / this.#perSecond);
@@ -36,7 +38,7 @@ export class Allowance {
   }
 
   take(now: number): boolean {
-    this.#used = Math.max(0, this.#used - (now - this.#at) / this.#everyMs);
+    this.#used = Math.max(0, this.#used - Math.max(0, now - this.#at) / this.#everyMs);
     this.#at = now;
     if (this.#used + 1 > this.#most) return false;
     this.#used += 1;

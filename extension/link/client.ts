@@ -8,9 +8,8 @@ import { inheritLayers } from "../overrides.ts";
 import { findLive, findMain, liveSessions, publishMain } from "../root.ts";
 import type { ChildLink, MainSession, Native } from "../runtime.ts";
 import type { Delivery } from "../subagents/backend.ts";
-import { type Address, publishParent } from "./address.ts";
+import { type Address, forgetParent, nameParent } from "./address.ts";
 import { fieldsOf, note } from "./check.ts";
-import { LINK } from "./children.ts";
 import { isNonce, proof, randomId, sameProof, VERSION } from "./handshake.ts";
 import {
   BEAT_MS,
@@ -28,6 +27,7 @@ import {
   RETRY_MS,
   WELCOME_MS,
 } from "./limits.ts";
+import { LINK } from "./owners.ts";
 import { isAlive, isTrusted } from "./place.ts";
 import { Reported, type ReportedSession } from "./reported.ts";
 import { encode, type Frame, LineReader, parseFrame } from "./wire.ts";
@@ -49,9 +49,10 @@ export class LinkClient {
   readonly #main: MainSession;
   readonly #retractMain: () => void;
   readonly #timer: NodeJS.Timeout;
-  #retractParent = (): void => {};
   #config: WatchdogConfig;
   #layers = "";
+  /** What models here tried to change, until the main session can be told. */
+  #tried: (Frame & { s: string })[] = [];
   #socket: Socket | undefined;
   #nonce = "";
   #welcome = false;
@@ -92,7 +93,7 @@ export class LinkClient {
       known.session = session;
       return;
     }
-    if (this.#sessions.size === 0) this.#retractParent = publishParent(session.id);
+    if (this.#sessions.size === 0) nameParent(session.id);
     const reported = new Reported(this.#native, session);
     this.#sessions.set(session.id, reported);
     if (this.#welcome) this.#send(reported.open());
@@ -163,6 +164,10 @@ export class LinkClient {
       steer: async (sessionId, message) => client.#steerOwn(sessionId, message),
       stop: async () => ({ outcome: "refused", reason: "a child process stops nobody" }),
       child: (sessionId) => client.#child(sessionId),
+      attempted(sessionId, what, done) {
+        client.#tried = [...client.#tried, { t: "tried", s: sessionId, what, done }].slice(-MAX_PENDING);
+        client.#guard(() => client.#report());
+      },
     };
   }
 
@@ -220,6 +225,11 @@ export class LinkClient {
       if (sent || this.#sessions.get(notice.targetId)?.opened !== true) continue;
       waiting.sent = true;
       if (!this.#send({ t: "notice", s: notice.targetId, n, notice, note: words })) return;
+    }
+    for (const tried of [...this.#tried]) {
+      if (this.#sessions.get(tried.s)?.opened !== true) continue;
+      this.#tried = this.#tried.filter((other) => other !== tried);
+      if (!this.#send(tried)) return;
     }
     for (const [id, reported] of [...this.#sessions]) {
       const ended = reported.opened && !reported.leaving ? reported.ended() : undefined;
@@ -444,7 +454,7 @@ export class LinkClient {
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#deadline);
     this.#retractMain();
-    this.#retractParent();
+    forgetParent();
     inheritLayers([]);
     this.#native.store.pause(this.#address.rootId, false);
     this.#sessions.clear();

@@ -4,11 +4,14 @@
 import type { Socket } from "node:net";
 import type { Budget } from "./budget.ts";
 import { isNonce, isRun, proof, randomId, sameProof, VERSION } from "./handshake.ts";
-import { GREETING_MS, MAX_GREETING, MAX_LINE, MAX_UNREAD } from "./limits.ts";
+import { GREETING_MS, LINE_COST, MAX_GREETING, MAX_LINE, MAX_UNREAD } from "./limits.ts";
+import type { Peer } from "./peer.ts";
 import { encode, type Frame, LineReader, parseFrame } from "./wire.ts";
 
 export interface ConnectionHooks {
   readonly token: string;
+  /** Who is at the other end, as the system says. */
+  readonly process: Peer | undefined;
   /** Read of this process, and of all. */
   budgets: readonly Budget[];
   /** It belongs here. */
@@ -22,8 +25,11 @@ export interface ConnectionHooks {
 export class Connection {
   /** Names one life of the process; secret between it and the main session. */
   run = "";
+  /** Id of the process as it says itself; believed in nothing but how long it is waited for. */
   pid = 0;
   proved = false;
+  /** Who is at the other end, where the system tells. */
+  readonly process: Peer | undefined;
 
   readonly #socket: Socket;
   readonly #hooks: ConnectionHooks;
@@ -33,10 +39,13 @@ export class Connection {
   #theirs = "";
   #waiting: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Lines of the present piece. */
+  #lines = 0;
 
   constructor(socket: Socket, hooks: ConnectionHooks) {
     this.#socket = socket;
     this.#hooks = hooks;
+    this.process = hooks.process;
     // After a turn of the loop: what came in time and could not be read because this process was busy is not late.
     this.#late = setTimeout(() => setImmediate(() => this.proved || this.close()), GREETING_MS).unref();
     socket.unref();
@@ -51,6 +60,11 @@ export class Connection {
     if (this.#socket.writableLength > MAX_UNREAD) this.close();
     else this.#socket.write(encode(frame));
     return !this.#closed;
+  }
+
+  /** Names the process for as long as it lives, over all of its connections. */
+  get speaker(): string {
+    return this.process === undefined ? this.run : `${this.process.pid} ${this.process.start}`;
   }
 
   /** Says a last word. */
@@ -71,17 +85,19 @@ export class Connection {
 
   #read(chunk: Buffer): void {
     if (this.#closed) return;
+    this.#lines = 0;
     if (!this.#reader.feed(chunk, (line) => this.#line(line))) {
       this.close();
       return;
     }
-    const wait = Math.max(...this.#hooks.budgets.map((budget) => budget.take(chunk.length)));
+    const wait = Math.max(...this.#hooks.budgets.map((budget) => budget.take(chunk.length + LINE_COST * this.#lines)));
     if (wait <= 0) return;
     this.#socket.pause();
     this.#waiting = setTimeout(() => this.#socket.resume(), wait).unref();
   }
 
   #line(line: string): boolean {
+    this.#lines += 1;
     const frame = parseFrame(line);
     if (frame === undefined || this.#closed) return false;
     if (this.proved) {

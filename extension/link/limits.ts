@@ -12,11 +12,21 @@ export const WELCOME_MS = 10_000;
 export const MAX_STRANGERS = 64;
 export const MAX_CONNECTIONS = 512;
 
-/** Sessions of one process at once, and over its life. */
+/** Sessions of one process at once; and of all processes of a main session, the ones that are out of contact included. */
 export const MAX_SESSIONS = 64;
-export const MAX_SESSIONS_EVER = 1000;
+export const MAX_ALL_SESSIONS = 256;
+/** New sessions of all processes of a main session: so many at once, then one in so many milliseconds. */
+export const OPENS_AT_ONCE = 256;
+export const OPEN_EVERY_MS = 2000;
+/** Sessions of it that are nested this deep or deeper; what is beyond hangs under the main session. */
+export const DEEP = 3;
+export const NESTED_AT_ONCE = 16;
+export const NESTED_EVERY_MS = 30_000;
 /** Ended sessions that are remembered, so that one that is resumed is known again. */
 export const MAX_ENDED = 200;
+/** Connections of children to a main session, those that come back included. */
+export const JOINS_AT_ONCE = 600;
+export const JOIN_EVERY_MS = 100;
 
 /** What is read of one process in a second, and of all of them together; beyond it the process has to wait. */
 export const READ_PER_SECOND = 2 * 1024 * 1024;
@@ -24,9 +34,25 @@ export const READ_ALL_PER_SECOND = 8 * 1024 * 1024;
 /** What waits to be written to one child; one that does not read is let go. */
 export const MAX_UNREAD = 1024 * 1024;
 
-/** Notices of one process that are shown: so many at once, then one in so many milliseconds. */
+/** A line costs as much of that as so many bytes, however short it is. */
+export const LINE_COST = 512;
+
+/**
+ * Notices that are shown: so many at once, then one in so many milliseconds. Of one process, whatever it connects and
+ * opens; and of all processes of a main session.
+ */
 export const NOTICES_AT_ONCE = 10;
 export const NOTICE_EVERY_MS = 10_000;
+export const TREE_NOTICES_AT_ONCE = 20;
+export const TREE_NOTICE_EVERY_MS = 10_000;
+/** Verdict and figures of one session, as with notices; what is beyond is taken a little later, the latest only. */
+export const STATES_AT_ONCE = 50;
+export const STATE_EVERY_MS = 50;
+/** Other names of one session. */
+export const NAMES_AT_ONCE = 8;
+export const NAME_EVERY_MS = 30_000;
+/** How often the main session looks at what is due because children report, at most. */
+export const STIR_EVERY_MS = 50;
 
 /** Events that a child keeps while they are not acknowledged. */
 export const MAX_QUEUED = 4000;

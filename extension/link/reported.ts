@@ -13,6 +13,11 @@ export interface ReportedSession {
   lost(): void;
 }
 
+/** What a session without a name says of itself; whoever knows better names it. */
+export const UNNAMED = "sub-agent";
+
+/** Of a name that is the beginning of a task. */
+const NAME_CHARS = 60;
 const MAX_FIELDS = 4000;
 const PULL = 20_000;
 
@@ -28,6 +33,7 @@ export class Reported {
   readonly #native: Native;
   #seen: number;
   #state = "";
+  #asked = false;
 
   constructor(native: Native, session: ReportedSession) {
     this.#native = native;
@@ -61,7 +67,17 @@ export class Reported {
       this.outbox.skip(seq - this.#seen - 1);
       this.#seen = seq;
       this.outbox.add(event);
+      if (event.type === "llm_input") this.#named(event.summary);
     }
+  }
+
+  /** A process that was started by a shell line has no name: its first task is one. */
+  #named(task: string): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    const { store } = this.#native;
+    const name = oneLine(task, NAME_CHARS);
+    if (name !== "" && store.target(this.session.handle)?.name === UNNAMED) store.update(this.session.handle, { name });
   }
 
   lifecycle(at: number, life: string, fields: Record<string, unknown> | undefined): void {

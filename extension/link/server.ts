@@ -7,11 +7,13 @@ import { Budget } from "./budget.ts";
 import { Connection } from "./connection.ts";
 import { randomToken } from "./handshake.ts";
 import { MAX_CONNECTIONS, MAX_STRANGERS, READ_ALL_PER_SECOND, READ_PER_SECOND } from "./limits.ts";
+import { type Processes, peerOf } from "./peer.ts";
 import { isThere, makePlace, type Place, removePlace, restore } from "./place.ts";
 import type { Frame } from "./wire.ts";
 
 export interface ServerHooks {
   readonly rootId: string;
+  readonly processes: Partial<Processes> | undefined;
   now(): number;
   run(work: () => void): void;
   proved(connection: Connection): void;
@@ -131,6 +133,7 @@ export class LinkServer {
     const { token } = this.#kept;
     const connection = new Connection(socket, {
       token,
+      process: peerOf(this.#hooks.processes, socket),
       budgets: [new Budget(READ_PER_SECOND, this.#hooks.now), this.#together],
       proved: this.#hooks.proved,
       frame: this.#hooks.frame,

@@ -26,8 +26,6 @@ type Used = Pick<Assistant["usage"], "input" | "output" | "cacheRead" | "cacheWr
 type ToolResult = Extract<Message, { role: "toolResult" }>;
 
 export interface MessageHooks {
-  /** What the agent answered. */
-  answered(text: string): void;
   /** A message has begun, or ended. */
   writing(now: boolean): void;
   /** A person spoke. */
@@ -144,7 +142,6 @@ export class MessageObserver {
     this.#writing = false;
     this.#hooks.writing(false);
     const { text, thinking } = assistantText(message.content);
-    this.#hooks.answered(text === "" ? thinking : text);
     const { store, handle } = this.#sink;
     // A provider error has no body: its text would look like an answer.
     const bits = store.observeAssistant(handle, now(), this.#turns.current, text, thinking, message.stopReason);

@@ -9,6 +9,8 @@ export type Tone = "title" | "text" | "muted" | "dim" | "accent" | "success" | "
 
 export interface Line {
   text: string;
+  /** What the line is, where a page is shown again and again with other lines around it. Unique on its page. */
+  key?: string;
   tone?: Tone;
   /** Columns from the left; wrapped lines hang below it. */
   indent?: number;

@@ -1,9 +1,11 @@
 // Writes what happens to sub-agents into the native store: targets, aliases, notes and ends. An agent has no target
 // before it has a session, so what was said of it until then waits here. Decides nothing about links.
 
-import type { TargetInfo, TargetKind, TargetStatus, WatchdogEventType, WatchdogStore } from "../../index.js";
+import type { TargetInfo, TargetStatus, WatchdogEventType, WatchdogStore } from "../../index.js";
+import { findLive } from "../root.ts";
 import type { WatchedSession } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
+import { isWatchdogType, kindOfType } from "./kind.ts";
 import type { Agent } from "./roster.ts";
 
 const NAME_CHARS = 80;
@@ -12,12 +14,6 @@ interface Note {
   at: number;
   type: WatchdogEventType;
   summary: string;
-}
-
-/** What an agent is for, by its own words: the watchdog's model must not be watched as a worker. */
-function targetKind(type: string, description: string): TargetKind {
-  if (type === "" && description === "") return "unknown";
-  return /watchdog/i.test(`${type} ${description}`) ? "watchdog" : "task";
 }
 
 export class Chronicle {
@@ -47,7 +43,8 @@ export class Chronicle {
 
   /** The agent's session is known now, or is running again. */
   open(agent: Agent, sessionId: string): void {
-    this.#entitle(agent, sessionId, this.#store.open(sessionId, this.#now(), this.#info(agent), this.#session.config));
+    const info = this.#info(agent, findLive(sessionId) !== undefined);
+    this.#entitle(agent, sessionId, this.#store.open(sessionId, this.#now(), info, this.#session.config));
   }
 
   /** A session that has a target already turned out to be this agent's: it goes on as it is. */
@@ -57,7 +54,7 @@ export class Chronicle {
       this.open(agent, sessionId);
       return;
     }
-    this.#store.update(handle, this.#info(agent));
+    this.#store.update(handle, this.#info(agent, true));
     this.#entitle(agent, sessionId, handle);
   }
 
@@ -104,12 +101,15 @@ export class Chronicle {
     return { rootId: this.#session.rootId, parentId: this.#session.id, ...backend };
   }
 
-  #info(agent: Agent): TargetInfo {
+  /** `known`: the target is there already. */
+  #info(agent: Agent, known: boolean): TargetInfo {
     const agentType = oneLine(agent.type, NAME_CHARS);
+    // What the session's own tools say goes before a type that says nothing of it.
+    const kind: Pick<TargetInfo, "kind"> = isWatchdogType(agent.type) || !known ? { kind: kindOfType(agent.type) } : {};
     return {
       ...this.#family(),
       name: oneLine(agent.description, NAME_CHARS) || agentType || "sub-agent",
-      kind: targetKind(agent.type, agent.description),
+      ...kind,
       status: "running",
       agentType,
       link: agent.link,

@@ -2,13 +2,15 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { WatchdogStore } from "../../index.js";
-import type { WatchedSession } from "../runtime.ts";
+import type { Native, WatchedSession } from "../runtime.ts";
 
 export interface Host {
   pi: ExtensionAPI;
   /** The main session; a package that is found adds its backend to `backends`. */
   session: WatchedSession;
   store: WatchdogStore;
+  /** What the system proves of processes. */
+  processes?: Native["processes"];
   /** ms since the epoch. */
   now(): number;
   /** Something of the package went wrong; Pi and the watchdog go on. */

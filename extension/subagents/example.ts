@@ -14,6 +14,7 @@ import type { Host } from "./connection.ts";
 import { type Result, readResults, type State } from "./example-details.ts";
 import { fedSink } from "./fed.ts";
 import { Feed } from "./feed.ts";
+import { isWatchdogType, kindOfType } from "./kind.ts";
 
 export const EXAMPLE = "subagent (Pi's example)";
 /** Name of the backend of children that report over the link. */
@@ -123,7 +124,7 @@ export function connectExample(host: Host): BackendConnection {
       rootId: session.rootId,
       parentId: session.id,
       name: task || type,
-      kind: /watchdog/i.test(`${type} ${task}`) ? ("watchdog" as const) : ("task" as const),
+      kind: kindOfType(type),
       status: "running" as const,
       agentType: type,
       link: "none" as const,
@@ -195,7 +196,8 @@ export function connectExample(host: Host): BackendConnection {
       .sort((a, b) => b.task.length - a.task.length);
     if (result === undefined || store.target(found.handle)?.name !== "sub-agent") return;
     const type = oneLine(result.agent, NAME_CHARS);
-    store.update(found.handle, { name: oneLine(result.task, NAME_CHARS) || type, agentType: type });
+    const kind = isWatchdogType(type) ? ({ kind: "watchdog" } as const) : {};
+    store.update(found.handle, { name: oneLine(result.task, NAME_CHARS) || type, agentType: type, ...kind });
   }
 
   async function answer(agentId: string): Promise<Delivery> {

@@ -3,6 +3,7 @@
 
 import { number, text } from "./foreign.ts";
 import { hasEnded, type InProcessRecord, readInProcess, type Status } from "./in-process.ts";
+import type { OpenSession } from "./outside.ts";
 
 export { hasEnded, type Status };
 
@@ -41,6 +42,44 @@ export function publishedService(): Service | undefined {
 export function readRecord(service: Service, id: string): AgentRecord | undefined {
   return parseRecord(service.getRecord(id));
 }
+
+/**
+ * The session of an agent, as the package's own live record shows it. That record is no part of the service's type, so
+ * each piece is looked at before it is used: undefined where it is not there, `"later"` while the agent has no session to
+ * subscribe to.
+ */
+export function liveSession(service: Service, agentId: string, sessionId: string): OpenSession | "later" | undefined {
+  const live = liveRecord(service, agentId);
+  if (live === undefined) return undefined;
+  const { outputFile } = live;
+  if (typeof outputFile === "string" && !isFileOf(outputFile, sessionId)) return undefined;
+  const off = live.subscribeToUpdates(() => {});
+  if (typeof off !== "function") return "later";
+  off();
+  return {
+    sessionId,
+    get messages() {
+      return live.messages;
+    },
+    subscribe: (listener) => live.subscribeToUpdates(listener),
+  };
+}
+
+interface LiveRecord {
+  outputFile?: unknown;
+  messages?: unknown;
+  subscribeToUpdates(listener: (event: unknown) => void): unknown;
+}
+
+function liveRecord(service: Service, agentId: string): LiveRecord | undefined {
+  const manager: unknown = Reflect.get(service, "manager");
+  if (!isObject(manager) || typeof manager.getRecord !== "function") return undefined;
+  const live: unknown = manager.getRecord(agentId);
+  const known = isObject(live) && live.id === agentId && typeof live.subscribeToUpdates === "function";
+  return known ? (live as unknown as LiveRecord) : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 export function readRecords(service: Service): AgentRecord[] {
   const list = service.listAgents();

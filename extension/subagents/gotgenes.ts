@@ -7,8 +7,9 @@
 // file, and so the session.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { findLive } from "../root.ts";
+import { findLive, noteToolless } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
+import { createTicker } from "../ticker.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord, ToolCall } from "./backend.ts";
 import { aroundCalls } from "./calls.ts";
 import { careful } from "./careful.ts";
@@ -20,6 +21,7 @@ import {
   type AgentRecord,
   hasEnded,
   isFileOf,
+  liveSession,
   PACKAGE,
   publishedService,
   readRecord,
@@ -29,16 +31,29 @@ import {
   type Status,
 } from "./gotgenes-service.ts";
 import { hasTool } from "./ids.ts";
+import { observeOutside } from "./outside.ts";
 import { resumed } from "./resumed.ts";
 import { type Agent, Roster } from "./roster.ts";
+
+/** How often it is looked whether the session of an agent that has just begun can be seen, ms. */
+const SEEK_MS = 50;
+/** Loading the extension takes its time; a session that nothing shows for longer is said not to be seen, ms. */
+const UNSEEN_MS = 3000;
 
 export function connectGotgenes(host: Host): BackendConnection {
   const { pi, session, store, now, fault } = host;
   const attempt = careful(PACKAGE, fault);
   const roster = new Roster();
   const chronicle = new Chronicle(store, session, now);
-  /** Session files of agents, read where the extension does not run in the session itself. */
+  /** Session files of agents, read where the extension is not in the session and nothing shows the session itself. */
   const files = new Map<Agent, Followed>();
+  /** How to stop listening to the sessions that the extension is perhaps not in. */
+  const outside = new Map<Agent, () => void>();
+  /** Since when it is not clear how an agent's session can be seen. */
+  const unclear = new Map<Agent, number>();
+  const unseen = new Set<Agent>();
+  /** Nothing tells when the package shows an agent's session, nor whether the extension is in it. */
+  const seeker = createTicker(() => attempt(seek));
   const offs: (() => void)[] = [];
   let service: Service | undefined;
   /** The agent in whose run the current code executes. Made only when the package is there: it has a cost on Node 22. */
@@ -151,6 +166,7 @@ export function connectGotgenes(host: Host): BackendConnection {
     const agent = roster.bySession(sessionId);
     if (agent) {
       agent.disposed = true;
+      leave(agent);
       finish(agent, "stopped", "its session was disposed");
     } else if (roster.forgetUnlinked(sessionId)) {
       chronicle.endSession(sessionId, "completed", UNKNOWN_END);
@@ -159,15 +175,16 @@ export function connectGotgenes(host: Host): BackendConnection {
 
   // Foreground agents and resumed ones end without an event, and a resumed one starts without one. All of it happens
   // while the main agent's tool call runs, so the records are looked at when that call shows progress or ends.
-  const look = () => {
+  const check = () => {
     if (disposed) return;
     attempt(find);
     attempt(reconcile);
   };
-  offs.push(...aroundCalls(pi, look));
+  offs.push(...aroundCalls(pi, check));
 
   function reconcile(): void {
     if (!service) return;
+    for (const agent of outside.keys()) if (roster.get(agent.agentId) !== agent) leave(agent);
     for (const agent of roster.agents()) {
       const record = readRecord(service, agent.agentId);
       if (record) settle(agent, record);
@@ -189,7 +206,59 @@ export function connectGotgenes(host: Host): BackendConnection {
 
   function open(agent: Agent, sessionId: string): void {
     chronicle.open(agent, sessionId);
-    watchFile(agent);
+    look(agent);
+  }
+
+  /** Finds a way to see what the agent does; where there is none for long, its target says so. */
+  function look(agent: Agent): void {
+    unclear.set(agent, now());
+    seeker.set(SEEK_MS);
+    attempt(seek);
+  }
+
+  function seek(): void {
+    for (const [agent, since] of unclear) {
+      if (agent.ended || agent.disposed || isSeen(agent)) unclear.delete(agent);
+      else if (now() - since >= UNSEEN_MS) notSeen(agent);
+    }
+    // Its instance of the extension may come late.
+    for (const agent of unseen) if (agent.ended || isInside(agent)) seenAgain(agent);
+    if (unclear.size === 0 && unseen.size === 0) seeker.set(0);
+  }
+
+  function isSeen(agent: Agent): boolean {
+    const handle = chronicle.handleOf(agent);
+    const { sessionId } = agent;
+    if (handle === undefined || sessionId === undefined || isInside(agent) || outside.has(agent)) return true;
+    // Which agent's record shows this session is not known.
+    if (agent.link !== "exact") return false;
+    const live = service && liveSession(service, agent.agentId, sessionId);
+    if (live === "later") return false;
+    if (live === undefined) return watchFile(agent);
+    outside.set(agent, observeOutside(host, handle, live));
+    seenAgain(agent);
+    return true;
+  }
+
+  const isInside = ({ sessionId }: Agent): boolean => sessionId !== undefined && findLive(sessionId) !== undefined;
+
+  function notSeen(agent: Agent): void {
+    const handle = chronicle.handleOf(agent);
+    unclear.delete(agent);
+    unseen.add(agent);
+    if (agent.sessionId !== undefined) noteToolless(agent.sessionId, true);
+    if (handle !== undefined) store.update(handle, { visibility: "unseen" });
+  }
+
+  function seenAgain(agent: Agent): void {
+    const handle = chronicle.handleOf(agent);
+    if (unseen.delete(agent) && handle !== undefined && !agent.ended) store.update(handle, { visibility: "full" });
+  }
+
+  function leave(agent: Agent): void {
+    outside.get(agent)?.();
+    outside.delete(agent);
+    unclear.delete(agent);
   }
 
   /** The record of an agent names the file of this session: then they belong together beyond doubt. */
@@ -208,23 +277,27 @@ export function connectGotgenes(host: Host): BackendConnection {
       return false;
     }
     chronicle.adopt(agent, sessionId);
-    watchFile(agent);
+    look(agent);
     return true;
   }
 
-  function watchFile(agent: Agent): void {
+  /** False where no file is named. */
+  function watchFile(agent: Agent): boolean {
     const { sessionId } = agent;
-    if (agent.link !== "exact" || sessionId === undefined || findLive(sessionId) !== undefined) return;
     const file = service && readRecord(service, agent.agentId)?.outputFile;
     const handle = chronicle.handleOf(agent);
-    if (file === undefined || handle === undefined || !isFileOf(file, sessionId)) return;
+    if (file === undefined || handle === undefined || sessionId === undefined || !isFileOf(file, sessionId))
+      return false;
     const followed = files.get(agent) ?? new Followed(host, sessionId, handle, file);
     files.set(agent, followed);
     followed.start();
+    return true;
   }
 
   function finish(agent: Agent, status: Status, summary: string, bad = true): void {
     if (agent.ended || status === "queued" || status === "running") return;
+    // One that was quick is seen by what its record still holds.
+    if (unclear.delete(agent)) attempt(() => isSeen(agent));
     agent.ended = true;
     const close = () => {
       if (!agent.ended) return;
@@ -232,8 +305,8 @@ export function connectGotgenes(host: Host): BackendConnection {
       chronicle.end(agent, status);
     };
     const file = files.get(agent);
-    // Its last words may still be in the file.
-    if (file?.reading && !disposing) void file.rest().then(() => attempt(close));
+    // Its last words may still be in the file, unless it reported them itself.
+    if (file?.reading && !disposing && !isInside(agent)) void file.rest().then(() => attempt(close));
     else close();
   }
 
@@ -347,6 +420,8 @@ export function connectGotgenes(host: Host): BackendConnection {
   function dispose(): void {
     if (disposed) return;
     disposing = true;
+    seeker.set(0);
+    for (const agent of [...outside.keys()]) leave(agent);
     for (const file of files.values()) file.close();
     attempt(reconcile);
     for (const agent of roster.agents()) attempt(() => finish(agent, "stopped", "the main session has ended"));

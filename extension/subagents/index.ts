@@ -29,7 +29,7 @@ export function connectBackends(runtime: Runtime): BackendConnection {
   const { pi, native, session } = runtime;
   const connections: BackendConnection[] = [];
   if (session) {
-    const host: Host = { pi, session, store: native.store, now, fault: once(tell) };
+    const host: Host = { pi, session, store: native.store, processes: native.processes, now, fault: once(tell) };
     for (const connect of PACKAGES) {
       try {
         connections.push(connect(host));

@@ -16,7 +16,7 @@ import { RunObserver } from "../observe/run.ts";
 import { lifecycle, type Sink } from "../observe/sink.ts";
 import { ToolObserver } from "../observe/tools.ts";
 import { Turns } from "../observe/turns.ts";
-import { findLive, takeSteer } from "../root.ts";
+import { findLive, noteToolless, takeSteer } from "../root.ts";
 import { createTicker, tickEvery } from "../ticker.ts";
 import type { Host } from "./connection.ts";
 import { fedSink } from "./fed.ts";
@@ -61,8 +61,10 @@ export function observeOutside(host: Host, handle: number, open: OpenSession): (
 
   function decide(): void {
     decided = true;
-    if (findLive(open.sessionId) === undefined) watch = startWatch(host, handle, open, attempt);
-    else stop();
+    if (findLive(open.sessionId) === undefined) {
+      noteToolless(open.sessionId, true);
+      watch = startWatch(host, handle, open, attempt);
+    } else stop();
   }
 
   off = open.subscribe((event) =>
@@ -148,7 +150,7 @@ function fields(value: unknown): Record<string, unknown> {
 
 /** By type of the session's event. Retries are told from the run, as they are inside. */
 function observers(sink: Sink, sessionId: string, turns: Turns): Map<string, (event: never) => void> {
-  const messages = new MessageObserver(sink, sessionId, turns, { answered() {}, writing() {}, person() {} });
+  const messages = new MessageObserver(sink, sessionId, turns, { writing() {}, person() {} });
   const tools = new ToolObserver(sink, turns);
   const run = new RunObserver(sink);
   return new Map(

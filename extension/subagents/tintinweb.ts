@@ -7,6 +7,7 @@
 // that goes on to create the session.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { findLive, noteToolless } from "../root.ts";
 import type { BackendConnection, ChildLink } from "../runtime.ts";
 import { createTicker } from "../ticker.ts";
 import type { Delivery, PackageReport, SubagentBackend, SubagentRecord, ToolCall } from "./backend.ts";
@@ -197,7 +198,13 @@ export function connectTintinweb(host: Host): BackendConnection {
     if (sighted.has(agent)) return;
     sighted.add(agent);
     const handle = chronicle.handleOf(agent);
-    if (agent.link !== "exact" || handle === undefined || !isOpen(own)) return;
+    if (agent.link !== "exact" || handle === undefined) return;
+    if (!isOpen(own)) {
+      if (findLive(own.sessionId) !== undefined) return;
+      noteToolless(own.sessionId, true);
+      store.update(handle, { visibility: "unseen" });
+      return;
+    }
     outside.set(agent, observeOutside(host, handle, own));
   }
 

@@ -26,8 +26,6 @@ export interface ToolScope {
   /** Main session of the tree; undefined when it has gone. */
   readonly main: MainSession | undefined;
   readonly now: number;
-  /** For the debug console. */
-  sent(text: string): void;
 }
 
 /** One reply: the first line says the outcome, the rest gives the detail; `data` matches the tool's output schema. */

@@ -1,6 +1,7 @@
 // watchdog_config: reads the effective configuration, or changes keys for this run. A model's changes go through the
-// same checks as a file's, and cannot raise powers that the user did not grant.
+// same checks as a file's, and cannot raise powers that the user did not grant; a sub-agent tunes itself at most.
 
+import { isDeepStrictEqual } from "node:util";
 import { StringEnum } from "@earendil-works/pi-ai";
 import { Type } from "typebox";
 import type { ConfigWarning, WatchdogConfig } from "../../index.js";
@@ -12,7 +13,8 @@ export const configTool: WatchdogTool = {
   label: "Watchdog: config",
   description:
     "Read the watchdog's effective configuration (action: get), or change known keys for this run (action: set, with config). " +
-    "Keys that give the watchdog more power can be raised by the user only.",
+    "Keys that give the watchdog more power can be raised by the user only. " +
+    "A sub-agent changes limits of its own session only. The user sees every change.",
   promptSnippet: "Read or change the watchdog's configuration for this run",
   promptGuidelines: ["Use watchdog_config with action get before action set, and change only what the user asked for."],
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -54,7 +56,7 @@ function set(patch: Record<string, unknown> | undefined, { session }: ToolScope)
   const before = { ...session.config };
   const warnings = messages(session.change("model", "watchdog_config", patch));
   const changed = (Object.keys(session.config) as (keyof WatchdogConfig)[]).filter(
-    (key) => session.config[key] !== before[key],
+    (key) => !isDeepStrictEqual(session.config[key], before[key]),
   );
   const data = { config: session.config, changed, warnings };
   const done = changed.map((key) => `${key} = ${JSON.stringify(session.config[key])}`);

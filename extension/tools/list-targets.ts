@@ -46,7 +46,8 @@ const targetSchema = Type.Object({
     ),
   ),
   visibility: Type.String({
-    description: "full; no_open_tools: only finished messages are seen; result_only: only what its parent's call shows",
+    description:
+      "full; no_open_tools: only finished messages are seen; result_only: only what its parent's call shows; unseen: nothing is seen of it",
   }),
   lostEvents: Type.Number({ description: "Events of a process of its own that never arrived here" }),
   link: Type.Optional(Type.String({ description: "exact: may be steered; inferred or none: never" })),

@@ -14,11 +14,11 @@ export const steerSubagent: WatchdogTool = {
   name: "watchdog_steer_subagent",
   label: "Watchdog: steer sub-agent",
   description:
-    "Send a message into a running sub-agent, by default the configured rescue message. A dry run (the default) only says what would be sent. " +
+    "Send a message into a running sub-agent, by default the configured rescue message. With dryRun: true it only says what would be sent. " +
     "Real steering is refused while alertMode is main_only and when the target is not identified beyond doubt.",
-  promptSnippet: "Send a rescue message to a stuck sub-agent (dry run by default)",
+  promptSnippet: "Send a rescue message to a stuck sub-agent (dryRun: true to see it first)",
   promptGuidelines: [
-    "Use watchdog_steer_subagent as a dry run first; set dryRun: false only for an agent that watchdog_detect_stuck calls stuck.",
+    "Use watchdog_steer_subagent with dryRun: true first; set dryRun: false only for an agent that watchdog_detect_stuck calls stuck.",
   ],
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   parameters: Type.Object({
@@ -27,7 +27,9 @@ export const steerSubagent: WatchdogTool = {
       Type.String({ description: `Default: the configured rescue message. At most ${MAX_MESSAGE} characters` }),
     ),
     dryRun: Type.Optional(
-      Type.Boolean({ description: "true: only say what would be sent. Default: as configured, else true" }),
+      Type.Boolean({
+        description: "true: only say what would be sent. Always give it: the default is what the user configured",
+      }),
     ),
   }),
   outputSchema: Type.Object({
@@ -76,7 +78,6 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
   const delivery = await main.steer(target.id, message);
   if (delivery.outcome === "delivered" || delivery.outcome === "queued") {
     store.note(handle, now, "subagent_steered", `steered: ${oneLine(message, 120)}`);
-    scope.sent(message);
   }
   return { ...told(delivery, target), data: { targetId: target.id, dryRun, ...delivery, message } };
 }

@@ -53,7 +53,7 @@ pub fn apply(connection: &Connection, row: &Row, host: &Host) -> rusqlite::Resul
         Row::Opened { known, owner } => {
             session(connection, known)?;
             // A child process says itself when its incidents are over.
-            if known.pid.is_none() {
+            if known.process.is_none() {
                 end_incidents(connection, &known.id, known.last_active_at, "ended")?;
             }
             run(connection, known, owner, host)
@@ -162,7 +162,7 @@ fn run(connection: &Connection, known: &Known, owner: &Process, host: &Host) -> 
 /// The end of a run that was told stands, unless the process that runs it says otherwise: a main session that is gone
 /// says of its children that they ended, and one may go on alone.
 fn run_goes_on(connection: &Connection, known: &Known, owner: &Process) -> rusqlite::Result<()> {
-    let knows_better = known.pid.is_none() && !known.ended;
+    let knows_better = known.process.is_none() && !known.ended;
     connection
         .prepare_cached(
             "UPDATE runs SET status = ?4, last_at = max(last_at, ?5), ended_at = CASE WHEN ?6 THEN NULL ELSE ended_at END

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::detect::{LoopCost, Severity};
+use crate::process::Process;
 use crate::store::{Notice, Store, Target, Totals, Used};
 use crate::text;
 
@@ -48,7 +49,8 @@ pub struct Known {
     pub agent_type: Option<String>,
     pub backend: Option<String>,
     pub project: Option<String>,
-    pub pid: Option<u32>,
+    /// Process that runs it, where that is another one.
+    pub process: Option<Process>,
     pub status: String,
     pub started_at: f64,
     pub last_active_at: f64,
@@ -83,7 +85,7 @@ impl Known {
             agent_type: name(&info.agent_type),
             backend: name(&info.backend),
             project: info.project.clone(),
-            pid: info.pid,
+            process: info.process.clone(),
             status: info.status.clone().unwrap_or_else(|| "running".to_owned()),
             started_at: target.started_at,
             last_active_at: target.last_active_at,

@@ -11,6 +11,7 @@ use super::owner::{Host, Judge, Life, Process};
 use super::problem::Problem;
 use super::read::{Session, session_of};
 use super::{read, writer};
+use crate::process::owned;
 
 /// A listing is answered to a person.
 const BUSY: Duration = Duration::from_secs(2);
@@ -22,7 +23,9 @@ pub struct Orphan {
     pub session: Session,
     /// Process that ran it, or runs it still.
     pub pid: u32,
-    /// The process is there, verified by its start time; its main session is not.
+    /// When the process started, as the system tells it: a later one with its id has another start.
+    pub start: String,
+    /// The process is there, verified by its start time and its user; its main session is not.
     pub running: bool,
 }
 
@@ -130,6 +133,7 @@ fn find(connection: &Connection, here: &Host) -> rusqlite::Result<Vec<Run>> {
         Life::Gone => !alive.contains(&run.session.session_id),
         Life::Running => {
             run.process.pid != std::process::id()
+                && owned(run.process.pid)
                 && run.session.root_id != run.session.session_id
                 && !alive.contains(&run.session.root_id)
         }
@@ -147,5 +151,6 @@ fn run(row: &Row<'_>, judge: &mut Judge) -> rusqlite::Result<Run> {
 }
 
 fn orphan(run: Run) -> Orphan {
-    Orphan { session: run.session, pid: run.process.pid, running: run.life == Life::Running }
+    let Process { pid, start } = run.process;
+    Orphan { session: run.session, pid, start, running: run.life == Life::Running }
 }

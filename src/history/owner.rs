@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 
+pub use crate::process::Process;
+use crate::process::start_of;
+
 /// The machine (or container) that process ids mean something on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
@@ -20,23 +23,6 @@ impl Host {
             name: format!("{host_name} {}", namespace.display()).trim_end().to_owned(),
             boot: boot.trim().to_owned(),
         }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Process {
-    pub pid: u32,
-    /// When it started, in whatever form the system tells it; empty where it could not be told.
-    pub start: String,
-}
-
-impl Process {
-    pub fn of(pid: u32) -> Self {
-        Self { pid, start: start_of(pid).unwrap_or_default() }
-    }
-
-    pub fn this() -> Self {
-        Self::of(std::process::id())
     }
 }
 
@@ -77,42 +63,6 @@ impl Judge {
             None | Some(_) => Life::Gone,
         }
     }
-}
-
-/// When a process that runs started; nothing when there is none. One that ended and was not waited for is none.
-#[cfg(target_os = "linux")]
-fn start_of(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in brackets, may hold anything. Behind it: state, then the numbers; the start is the 20th of them.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = fields.next()?;
-    (!matches!(state, "Z" | "X")).then(|| fields.nth(18).map(str::to_owned))?
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn start_of(pid: u32) -> Option<String> {
-    // The start is written in local time: in Greenwich it does not change with the seasons.
-    let text = answer(std::process::Command::new("ps").env("LC_ALL", "C").env("TZ", "UTC").args([
-        "-o",
-        "stat=,lstart=",
-        "-p",
-        &pid.to_string(),
-    ]))?;
-    let (state, start) = text.split_once(char::is_whitespace)?;
-    (!state.starts_with('Z')).then(|| start.trim().to_owned())
-}
-
-#[cfg(windows)]
-fn start_of(pid: u32) -> Option<String> {
-    let script = format!("(Get-Process -Id {pid} -ErrorAction Stop).StartTime.ToFileTimeUtc()");
-    answer(std::process::Command::new("powershell").args(["-NoProfile", "-NonInteractive", "-Command", &script]))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn answer(command: &mut std::process::Command) -> Option<String> {
-    let output = command.stdin(std::process::Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

@@ -504,7 +504,8 @@ fn a_child_process_that_outlives_its_main_session_is_told_with_it() {
     let path = folder.file();
     let (mut store, writer) = writing(&path);
     let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let info = Info { root_id: Some("dead".into()), pid: Some(child.id()), ..Info::default() };
+    let info =
+        Info { root_id: Some("dead".into()), process: Some(super::owner::Process::of(child.id())), ..Info::default() };
     store.open("dead", 1.0, Info::default(), Arc::new(Config::default()));
     store.open("runs-on", 1.0, info, Arc::new(Config::default()));
     assert!(writer.flush(LONG));
@@ -520,6 +521,51 @@ fn a_child_process_that_outlives_its_main_session_is_told_with_it() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(orphans::close(&path, &here(), None).unwrap(), 1);
+}
+
+#[test]
+fn neither_this_process_nor_another_users_nor_a_later_one_with_the_same_id_is_left_behind() {
+    use std::os::unix::process::CommandExt;
+
+    let folder = Folder::new();
+    let path = folder.file();
+    let (mut store, writer) = writing(&path);
+    let sleep = |uid: Option<u32>| {
+        let mut command = std::process::Command::new("sleep");
+        command.arg("60");
+        uid.map(|uid| command.uid(uid));
+        command.spawn().ok()
+    };
+    let own = sleep(None).unwrap();
+    // Only root can start one.
+    let foreign = sleep(Some(65_534));
+    let mut open = |id: &str, process: super::owner::Process| {
+        let info = Info { root_id: Some("dead".into()), process: Some(process), ..Info::default() };
+        store.open(id, 1.0, info, Arc::new(Config::default()));
+    };
+    open("here", super::owner::Process::this());
+    open("runs-on", super::owner::Process::of(own.id()));
+    open("recycled", super::owner::Process { pid: own.id(), start: "1".into() });
+    if let Some(foreign) = &foreign {
+        open("foreign", super::owner::Process::of(foreign.id()));
+    }
+    store.open("dead", 1.0, Info::default(), Arc::new(Config::default()));
+    assert!(writer.flush(LONG));
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE runs SET process_start = 'x' WHERE session_id = 'dead'", [])
+        .unwrap();
+    let found = orphans::list(&path, &here()).unwrap();
+    let mut running: Vec<&str> =
+        found.iter().filter(|orphan| orphan.running).map(|orphan| orphan.session.session_id.as_str()).collect();
+    running.sort_unstable();
+    assert_eq!(running, ["runs-on"], "{found:?}");
+    let listed = found.iter().find(|orphan| orphan.running).unwrap();
+    assert_eq!((listed.pid, &listed.start), (own.id(), &super::owner::Process::of(own.id()).start));
+    for mut child in [Some(own), foreign].into_iter().flatten() {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
 #[test]
@@ -549,7 +595,10 @@ fn a_child_process_and_its_main_session_write_one_row_and_what_it_used_counts_on
             rusqlite::params![child.id(), start],
         )
         .unwrap();
-    store.get_mut(handle).unwrap().update(Info { pid: Some(child.id()), ..Info::default() });
+    store
+        .get_mut(handle)
+        .unwrap()
+        .update(Info { process: Some(super::owner::Process::of(child.id())), ..Info::default() });
     assert!(writer.flush(LONG));
     assert_eq!(runs(), [(child.id(), None, 0.75)]);
     store.end(handle, 9.0, "stopped");

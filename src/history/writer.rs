@@ -349,7 +349,7 @@ impl Thread {
         match change {
             Change::Used => {}
             Change::Opened { known, totals, again } => {
-                let owner = self.owner(known.pid);
+                let owner = self.owner(known.process.as_ref());
                 let before = match self.live.get(&known.id) {
                     Some(live) if live.owner != owner => Used::default(),
                     Some(live) if again => live.before,
@@ -390,8 +390,8 @@ impl Thread {
 
     /// What is known anew of a session, and the process that runs it. Nothing when its beginning was lost.
     fn refresh(&mut self, known: &Known) -> Option<Process> {
-        let before = self.live.get(&known.id)?.known.pid;
-        let owner = if before == known.pid { None } else { Some(self.owner(known.pid)) };
+        let before = &self.live.get(&known.id)?.known.process;
+        let owner = if *before == known.process { None } else { Some(self.owner(known.process.as_ref())) };
         let live = self.live.get_mut(&known.id)?;
         live.known.as_mut().clone_from(known);
         let Some(to) = owner.filter(|owner| *owner != live.owner) else { return Some(live.owner.clone()) };
@@ -400,9 +400,9 @@ impl Thread {
         Some(to)
     }
 
-    fn owner(&mut self, pid: Option<u32>) -> Process {
-        match pid.filter(|&pid| pid != std::process::id()) {
-            Some(pid) => Process::of(pid),
+    fn owner(&mut self, process: Option<&Process>) -> Process {
+        match process.filter(|process| process.pid != std::process::id()) {
+            Some(process) => process.clone(),
             None => self.this.get_or_insert_with(Process::this).clone(),
         }
     }

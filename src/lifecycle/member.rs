@@ -30,6 +30,8 @@ pub struct Kin<'a> {
     pub background: bool,
     /// Whoever started it tells when it has ended: that it has not is a fact then.
     pub ends: bool,
+    /// Nothing of what it does is seen.
+    pub unseen: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -48,6 +50,8 @@ pub struct Member {
     pub stirred: bool,
     pub background: bool,
     pub ends: bool,
+    /// Nothing of what it does is seen: that nothing comes of it says nothing.
+    pub unseen: bool,
     /// What it was asked; 0: not known.
     pub task: u128,
     /// When a person last spoke to it.

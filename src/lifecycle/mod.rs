@@ -126,6 +126,11 @@ impl Family {
         running.map(|member| (member.name.to_string(), member.unresponsive.clone())).collect()
     }
 
+    /// How many findings wait to be taken.
+    pub fn found(&self) -> usize {
+        self.found.len()
+    }
+
     pub fn has_found(&self) -> bool {
         !self.found.is_empty()
     }
@@ -154,9 +159,14 @@ impl Family {
 
     /// Adds what an agent used, and looks at the limits.
     pub fn spend(&mut self, id: Id, usage: Usage, at: f64) {
+        self.add_usage(id, usage);
+        self.look_at_costs(id, at);
+    }
+
+    /// As [`Self::spend`], and levels of the limit are looked at later.
+    pub fn add_usage(&mut self, id: Id, usage: Usage) {
         self.budget.add(usage);
         self.members[id as usize].budget.add(usage);
-        self.look_at_costs(id, at);
     }
 
     /// Why a call must not be made: it would undo what other agents have not saved.

@@ -52,6 +52,7 @@ impl Family {
         let moved = member.parent.replace(parent) != Some(parent);
         member.background = kin.background;
         member.ends |= kin.ends;
+        member.unseen = kin.unseen;
         if let Some(label) = kin.label {
             member.label = label.into();
         }
@@ -575,6 +576,7 @@ impl Family {
                     task: fields.text("task"),
                     background: fields.yes("background").unwrap_or(false),
                     ends: true,
+                    unseen: false,
                 };
                 self.join(&name, &kin, at);
             }

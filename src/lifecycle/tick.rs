@@ -38,6 +38,10 @@ impl Family {
         let mut found: Vec<(Id, Option<Silence>)> = Vec::with_capacity(order.len());
         for (_, id) in order {
             let member = self.member(id);
+            if member.unseen {
+                found.push((id, None));
+                continue;
+            }
             let active = found.iter().any(|(other, silence)| silence.is_none() && self.below(*other, id));
             let waits_for_child = found.iter().any(|(other, _)| self.below(*other, id))
                 && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());

@@ -12,6 +12,7 @@ mod convert;
 mod detector;
 mod events;
 mod history;
+mod process;
 mod remote;
 mod replay;
 mod scan;

@@ -28,12 +28,8 @@ pub fn detach_remote(handle: u32) {
 }
 
 #[napi(catch_unwind)]
-pub fn remote_contact(handle: u32, now: f64, connected: bool) {
-    Store::with_global(|store| {
-        if let Some(target) = store.get_mut(handle) {
-            target.contact(now, connected);
-        }
-    });
+pub fn remote_contact(handle: u32, now: f64, connected: bool) -> u32 {
+    Store::with_global(|store| store.contact(handle, now, connected))
 }
 
 #[napi(catch_unwind, ts_args_type = "handle: number, now: number, events: string")]

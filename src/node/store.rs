@@ -11,6 +11,7 @@ use super::strings::{Text, owned, with_texts};
 use crate::detect::{Action, ToolClass};
 use crate::policy::Config;
 use crate::policy::config::CircuitBreaker;
+use crate::process::Process;
 use crate::store::{Info, Kind, Link, Store, Unresolved};
 
 /// Events handed out at most in one call.
@@ -30,6 +31,7 @@ pub struct TargetInfo {
     pub visibility: Option<String>,
     pub project: Option<String>,
     pub pid: Option<u32>,
+    pub pid_start: Option<String>,
     pub background: Option<bool>,
 }
 
@@ -59,7 +61,11 @@ impl From<TargetInfo> for Info {
             backend: info.backend,
             visibility: info.visibility,
             project: info.project,
-            pid: info.pid.filter(|&pid| pid > 0),
+            // A process that cannot be proven is none: it would be ended as a child that was left behind.
+            process: info.pid.and_then(|pid| match info.pid_start.as_deref() {
+                Some(start) => Process::verified(pid, start),
+                None => Process::below_this(pid),
+            }),
             background: info.background,
         }
     }
@@ -72,12 +78,14 @@ pub fn open_target(session_id: Text, at: f64, info: TargetInfo, config: Text) ->
     if id.is_empty() {
         return Err(Error::new(Status::InvalidArg, "a target needs a session id"));
     }
-    Ok(Store::with_global(|store| store.open(&id, at, info.into(), config)))
+    let info = info.into();
+    Ok(Store::with_global(|store| store.open(&id, at, info, config)))
 }
 
 #[napi(catch_unwind)]
 pub fn update_target(handle: u32, info: TargetInfo) {
-    Store::with_global(|store| store.update(handle, info.into()));
+    let info = info.into();
+    Store::with_global(|store| store.update(handle, info));
 }
 
 #[napi(catch_unwind, ts_args_type = "handle: number, name: string")]

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::declared::Declared;
 use crate::detect::intervention::Kind;
 use crate::detect::{Evidence, Finding};
 use crate::lifecycle::{Family, Id, Kin};
@@ -27,6 +28,8 @@ impl Seat {
 struct Entry {
     root: Box<str>,
     family: Family,
+    /// What its processes may say of themselves.
+    declared: Declared,
     targets: u32,
     due: Vec<Finding>,
     /// When what was last told, by incident, severity and agent.
@@ -67,6 +70,7 @@ impl Families {
         let entry = Entry {
             root: root.into(),
             family: Family::new(root, Arc::clone(config)),
+            declared: Declared::default(),
             targets: 0,
             due: Vec::new(),
             last: HashMap::new(),
@@ -97,6 +101,15 @@ impl Families {
 
     pub fn at(&mut self, seat: Seat) -> Option<&mut Family> {
         Some(&mut self.entries.get_mut(seat.family as usize)?.as_mut()?.family)
+    }
+
+    pub fn declared(&mut self, seat: Seat) -> Option<&mut Declared> {
+        Some(&mut self.entries.get_mut(seat.family as usize)?.as_mut()?.declared)
+    }
+
+    pub fn with_declared(&mut self, seat: Seat) -> Option<(&mut Family, &mut Declared)> {
+        let entry = self.entries.get_mut(seat.family as usize)?.as_mut()?;
+        Some((&mut entry.family, &mut entry.declared))
     }
 
     pub fn of_root(&mut self, root: &str) -> Option<&mut Family> {

@@ -4,6 +4,7 @@
 //! is [`Store::with_global`].
 
 mod breaker;
+mod declared;
 mod event;
 mod families;
 mod memory;
@@ -147,6 +148,7 @@ impl Store {
             background: info.background == Some(true),
             // A package that is met exactly tells when its agents end.
             ends: info.link == Some(Link::Exact) && info.backend.as_deref().is_some_and(|backend| backend != LINKED),
+            unseen: info.visibility.as_deref() == Some("unseen"),
         };
         let before = target.seat;
         let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
@@ -166,7 +168,14 @@ impl Store {
     pub fn update(&mut self, handle: Handle, newer: Info) {
         let Some(target) = self.get_mut(handle) else { return };
         let kin = |info: &Info| {
-            (info.root_id.clone(), info.parent_id.clone(), info.name.clone(), info.link, info.backend.clone())
+            (
+                info.root_id.clone(),
+                info.parent_id.clone(),
+                info.name.clone(),
+                info.link,
+                info.backend.clone(),
+                info.visibility.clone(),
+            )
         };
         let before = kin(&target.info);
         target.update(newer);
@@ -245,17 +254,39 @@ impl Store {
     /// Takes verdict and counts of a session that another process watches.
     pub fn import_state(&mut self, handle: Handle, now: f64, state: &str) -> u32 {
         let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
-        let before = target.usage();
-        let signal = target.import_state(now, state);
-        let Some((seat, family)) = target.seat.and_then(|seat| Some((seat, self.families.at(seat)?))) else {
-            return signal;
+        let Some((seat, declared)) = target.seat.and_then(|seat| Some((seat, self.families.declared(seat)?))) else {
+            return 0;
         };
-        let more = target.usage() - before;
-        if more.total_tokens() <= 0.0 && more.cost_usd <= 0.0 {
-            return signal;
+        let before = target.usage();
+        let signal = target.import_state(now, state, declared);
+        signal | self.spend_declared(handle, seat, before, now)
+    }
+
+    /// Something was heard of the process that watches a session, or the connection to it is gone.
+    pub fn contact(&mut self, handle: Handle, now: f64, connected: bool) -> u32 {
+        let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
+        target.contact(now, connected);
+        let Some((seat, declared)) = target.seat.and_then(|seat| Some((seat, self.families.declared(seat)?))) else {
+            return 0;
+        };
+        let before = target.usage();
+        target.catch_up(now, declared);
+        self.spend_declared(handle, seat, before, now)
+    }
+
+    /// What another process says that a session used counts at once; a level of the limit is reported as often as the
+    /// tree's allowance goes, and the next time that something of the tree is heard.
+    fn spend_declared(&mut self, handle: Handle, seat: Seat, before: Usage, now: f64) -> u32 {
+        let Some(more) = self.get(handle).map(|target| target.usage() - before) else { return 0 };
+        let Some((family, declared)) = self.families.with_declared(seat) else { return 0 };
+        if !declared.may_report(now) {
+            family.add_usage(seat.member, more);
+            return 0;
         }
+        let found = family.found();
         family.spend(seat.member, more, now);
-        if family.has_found() { signal | self.collect(seat) } else { signal }
+        declared.reported(family.found() - found);
+        if family.has_found() { self.collect(seat) } else { 0 }
     }
 
     /// Time has passed for a whole tree.
@@ -555,6 +586,28 @@ mod tests {
         tell(&mut store, 21_000.0);
         let (remark, graver) = (crate::detect::Severity::Info, crate::detect::Severity::Warning);
         assert_eq!(told, [(11_000.0, remark), (21_000.0, graver)]);
+    }
+
+    #[test]
+    fn an_agent_of_which_nothing_is_seen_is_not_silent_until_it_is_seen() {
+        let mut store = Store::default();
+        store.open("main", 0.0, Info::default(), config());
+        let child = Info {
+            root_id: Some("main".into()),
+            link: Some(Link::Exact),
+            backend: Some("package".into()),
+            ..Info::default()
+        };
+        let handle = store.open("child", 0.0, child, config());
+        let seen = |visibility: &str| Info { visibility: Some(visibility.into()), ..Info::default() };
+        let alerts = |store: &mut Store, at: f64| {
+            store.tick_tree("main", at);
+            std::iter::from_fn(|| store.take_tree_notice("main", at)).count()
+        };
+        store.update(handle, seen("unseen"));
+        assert_eq!(alerts(&mut store, 200_000.0), 0);
+        store.update(handle, seen("full"));
+        assert!(alerts(&mut store, 201_000.0) > 0);
     }
 
     #[test]

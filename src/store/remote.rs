@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::declared::Declared;
 use super::event::Kind;
 use super::passed::{Calls, Passed, classed};
 use super::target::{Target, VERDICT};
@@ -35,6 +36,8 @@ pub struct Remote {
     contact_at: f64,
     connected: bool,
     analysis: StuckAnalysis,
+    /// What it says that it used, and what of it counts by now.
+    declared: Usage,
     usage: Usage,
     repeated: (u64, u64),
     /// Calls and edits as that process counts them; the target's own counts are sums over its lives.
@@ -267,7 +270,7 @@ impl Target {
     }
 
     /// The verdict and the counts as that process has them. What is absent stays as it was.
-    pub fn import_state(&mut self, now: f64, state: &str) -> u32 {
+    pub fn import_state(&mut self, now: f64, state: &str, declared: &mut Declared) -> u32 {
         let Ok(state) = serde_json::from_str::<State>(state) else { return 0 };
         if self.ended_at.is_some() {
             return 0;
@@ -275,7 +278,7 @@ impl Target {
         let Some(remote) = &mut self.remote else { return 0 };
         let mut signal = 0;
         if let Some(analysis) = state.analysis {
-            let analysis = StuckAnalysis::from(analysis);
+            let analysis = analysis.shown(now);
             if analysis != remote.analysis {
                 signal |= VERDICT;
             }
@@ -283,13 +286,10 @@ impl Target {
         }
         if let Some(usage) = state.usage {
             // What was spent is not given back: a smaller figure is a mistake.
-            let spent = Usage::from(usage);
-            if spent.total_tokens() >= remote.usage.total_tokens() && spent.cost_usd >= remote.usage.cost_usd {
-                remote.usage = spent;
-            }
+            remote.declared = most(remote.declared, usage.into());
         }
-        let grown = |before: &mut u64, told: Option<u64>| {
-            let more = told.unwrap_or(0).saturating_sub(*before);
+        let mut grown = |before: &mut u64, said: Option<u64>| {
+            let more = declared.counts(said.unwrap_or(0).saturating_sub(*before), now);
             *before += more;
             more
         };
@@ -305,34 +305,54 @@ impl Target {
         if let Some(command) = state.last_command.filter(|command| !command.is_empty()) {
             self.last_command = Some(cut(&command, KEY).into());
         }
+        self.catch_up(now, declared);
         self.show_totals();
         signal
     }
+
+    /// What was declared and did not count so far counts as far as it may by now.
+    pub fn catch_up(&mut self, now: f64, declared: &mut Declared) {
+        let Some(remote) = self.remote.as_mut().filter(|_| self.ended_at.is_none()) else { return };
+        remote.usage += declared.usage(remote.declared - remote.usage, now);
+    }
 }
 
-impl From<Analysis> for StuckAnalysis {
-    fn from(told: Analysis) -> Self {
-        let evidence: Vec<Evidence> = told
+/// The greater figure of each kind.
+fn most(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input: one.input.max(other.input),
+        output: one.output.max(other.output),
+        cache_read: one.cache_read.max(other.cache_read),
+        cache_write: one.cache_write.max(other.cache_write),
+        cost_usd: one.cost_usd.max(other.cost_usd),
+    }
+}
+
+impl Analysis {
+    /// As it is shown: texts cut, and nothing of it in the future.
+    fn shown(self, now: f64) -> StuckAnalysis {
+        let evidence: Vec<Evidence> = self
             .evidence
             .into_iter()
             .take(MOST_EVIDENCE)
             .filter_map(|shown| {
+                let first_at = time(shown.first_at, now);
                 Some(Evidence {
                     kind: EvidenceType::parse(&shown.kind)?,
                     summary: cut(&shown.summary, LINE).to_owned(),
                     count: shown.count,
                     period: shown.period.unwrap_or(0),
                     command: shown.command.map(|command| cut(&command, KEY).into()),
-                    first_at: shown.first_at,
-                    last_at: shown.last_at,
+                    first_at,
+                    last_at: time(shown.last_at, now).max(first_at),
                     trigger: 0,
                 })
             })
             .collect();
-        Self {
-            likely_stuck: told.likely_stuck && !evidence.is_empty(),
-            confidence: Confidence::parse(&told.confidence),
-            evidence_key: cut(&told.evidence_key, 16).to_owned(),
+        StuckAnalysis {
+            likely_stuck: self.likely_stuck && !evidence.is_empty(),
+            confidence: Confidence::parse(&self.confidence),
+            evidence_key: cut(&self.evidence_key, 16).to_owned(),
             evidence,
         }
     }
@@ -371,10 +391,15 @@ fn bytes(hex: &str) -> Option<[u8; 32]> {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // whole numbers
 mod tests {
     use super::*;
     use crate::policy::Config;
     use crate::store::{Compact, Handle, Info, Store};
+
+    fn said(target: &mut Target, now: f64, state: &str) -> u32 {
+        target.import_state(now, state, &mut Declared::default())
+    }
 
     fn linked(store: &mut Store) -> Handle {
         let handle = store.open("child", 0.0, Info::default(), Arc::new(Config::default()));
@@ -411,12 +436,12 @@ mod tests {
         let target = store.get_mut(handle).unwrap();
         target.import(9.0, &calls(1..=3));
         let state = r#"{"toolCallCount":3,"repeatedCommandCount":1,"usage":{"input":10,"usd":0.5}}"#;
-        target.import_state(9.0, state);
-        target.import_state(9.0, state);
+        said(target, 9.0, state);
+        said(target, 9.0, state);
         assert_eq!((target.tool_calls, target.repetitions().0), (3, 1));
         target.attach("life-2", 9.0);
         assert_eq!(target.import(9.0, &calls(1..=2)), Some(2));
-        target.import_state(9.0, r#"{"toolCallCount":2,"repeatedCommandCount":1,"usage":{"input":4,"usd":0.25}}"#);
+        said(target, 9.0, r#"{"toolCallCount":2,"repeatedCommandCount":1,"usage":{"input":4,"usd":0.25}}"#);
         assert_eq!((target.tool_calls, target.repetitions().0), (5, 2));
         assert_eq!((target.usage().input, target.usage().cost_usd), (14.0, 0.75));
         assert_eq!(target.event_count(), 5);
@@ -432,7 +457,7 @@ mod tests {
         target.observe(1.0, &call);
         target.add_usage(spent);
         target.attach("life-1", 1.0);
-        target.import_state(9.0, r#"{"toolCallCount":1,"usage":{"input":5}}"#);
+        said(target, 9.0, r#"{"toolCallCount":1,"usage":{"input":5}}"#);
         target.observe(2.0, &call);
         target.add_usage(spent);
         assert_eq!((target.tool_calls, target.usage().input), (1, 5.0), "the process itself has counted both");
@@ -449,12 +474,12 @@ mod tests {
         let target = store.get_mut(handle).unwrap();
         let stuck = r#"{"analysis":{"likelyStuck":true,"confidence":"medium","evidenceKey":"abc","evidence":
             [{"type":"repeated_output","summary":"ls repeated","count":3,"firstAt":1,"lastAt":3}]}}"#;
-        assert_eq!(target.import_state(9.0, stuck), VERDICT);
-        assert_eq!(target.import_state(9.0, stuck), 0, "nothing new");
+        assert_eq!(said(target, 9.0, stuck), VERDICT);
+        assert_eq!(said(target, 9.0, stuck), 0, "nothing new");
         assert!(target.stuck());
         assert_eq!(target.analysis().reasons().collect::<Vec<_>>(), ["ls repeated"]);
         let none = r#"{"analysis":{"likelyStuck":false,"confidence":"low","evidenceKey":"","evidence":[]}}"#;
-        assert_eq!(target.import_state(9.0, none), VERDICT);
+        assert_eq!(said(target, 9.0, none), VERDICT);
         assert!(!target.stuck());
     }
 
@@ -470,7 +495,7 @@ mod tests {
         assert_eq!(target.remote.as_ref().unwrap().lost(), 2, "numbers 2 and 3");
         assert!(target.last_active_at <= 9.0, "no time beyond now");
         assert_eq!(target.import(9.0, "garbage"), None);
-        assert_eq!(target.import_state(9.0, r#"{"usage":{"input":-1e9,"usd":"x"}}"#), 0);
+        assert_eq!(said(target, 9.0, r#"{"usage":{"input":-1e9,"usd":"x"}}"#), 0);
         let long =
             serde_json::json!([{"q": 5, "at": 3, "type": "llm_output", "summary": "é".repeat(100_000)}]).to_string();
         target.import(9.0, &long);
@@ -487,5 +512,133 @@ mod tests {
         let target = store.get_mut(linked).unwrap();
         target.import(9.0, &calls(1..=3));
         assert_eq!((target.event_count(), target.remote.as_ref().unwrap().lost()), (0, 3));
+    }
+
+    #[test]
+    fn a_figure_never_falls_each_kind_for_itself() {
+        let mut store = Store::default();
+        let handle = linked(&mut store);
+        let target = store.get_mut(handle).unwrap();
+        said(
+            target,
+            9.0,
+            r#"{"usage":{"input":10,"output":5,"cacheRead":3,"cacheWrite":2,"usd":2},"toolCallCount":4,"patchCount":2,"repeatedCommandCount":3,"repeatedMessageCount":2}"#,
+        );
+        // Cheaper with more tokens, fewer tokens and dearer, and less of everything.
+        said(target, 9.0, r#"{"usage":{"input":20,"usd":1}}"#);
+        said(target, 9.0, r#"{"usage":{"output":1,"usd":3},"toolCallCount":1,"patchCount":0}"#);
+        said(target, 9.0, r#"{"usage":{},"repeatedCommandCount":1,"repeatedMessageCount":0}"#);
+        assert_eq!(
+            target.usage(),
+            Usage { input: 20.0, output: 5.0, cache_read: 3.0, cache_write: 2.0, cost_usd: 3.0 }
+        );
+        assert_eq!((target.tool_calls, target.patches, target.repetitions()), (4, 2, (3, 2)));
+        said(target, 9.0, r#"{"usage":{"usd":1e308},"toolCallCount":18446744073709551615}"#);
+        assert_eq!((target.usage().cost_usd, target.tool_calls), (103.0, 1_000_004), "what no process can have used");
+    }
+
+    #[test]
+    fn what_was_too_much_at_once_counts_as_time_allows_it_and_no_more_than_was_said() {
+        let mut store = Store::default();
+        let handle = linked(&mut store);
+        let root = store.get(handle).unwrap().id.clone();
+        store.import_state(handle, 1000.0, r#"{"usage":{"usd":130}}"#);
+        let usd = |store: &Store| store.get(handle).unwrap().usage().cost_usd;
+        assert_eq!(usd(&store), 100.0, "{root}");
+        store.contact(handle, 11_000.0, true);
+        assert_eq!(usd(&store), 110.0);
+        store.contact(handle, 1e9, true);
+        assert_eq!(usd(&store), 130.0);
+        store.contact(handle, 2e9, true);
+        assert_eq!(usd(&store), 130.0);
+        store.end(handle, 3e9, "stopped");
+        store.contact(handle, 3e9, true);
+        assert_eq!(usd(&store), 130.0);
+    }
+
+    /// Notices of a cost limit that a tree with the limit of one dollar gets, each session doubling what it says.
+    fn levels(sessions: usize, lives: usize, doublings: i32) -> (usize, f64) {
+        let mut store = Store::default();
+        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        let root = store.open("root", 0.0, Info::default(), Arc::clone(&config));
+        let mut told = 0;
+        for session in 0..sessions {
+            let info = Info { root_id: Some("root".into()), ..Info::default() };
+            let handle = store.open(&format!("child-{session}"), 0.0, info, Arc::clone(&config));
+            for life in 0..lives {
+                store.get_mut(handle).unwrap().attach(&format!("life-{life}"), 1.0);
+                for doubling in 0..doublings {
+                    let state = serde_json::json!({"usage": {"usd": 2_f64.powi(doubling - 4)}}).to_string();
+                    store.import_state(handle, 1.0, &state);
+                    while store.take_tree_notice("root", 1.0).is_some() {
+                        told += 1;
+                    }
+                }
+            }
+        }
+        assert!(store.get(root).is_some());
+        (told, store.tree_usage("root").cost_usd)
+    }
+
+    #[test]
+    fn doubled_usage_brings_a_few_reports_however_many_sessions_and_lives_say_it() {
+        let (one, _) = levels(1, 1, 12);
+        assert!((3..=10).contains(&one), "{one}");
+        for (sessions, lives) in [(1, 1), (1, 30), (60, 1), (20, 20)] {
+            let (told, usd) = levels(sessions, lives, 1000);
+            assert!((1..=12).contains(&told), "{sessions} sessions, {lives} lives: {told}");
+            assert!(usd <= 100.0 + 1e-6, "{usd}");
+        }
+    }
+
+    #[test]
+    fn a_level_that_could_not_be_reported_is_reported_when_it_can() {
+        let mut store = Store::default();
+        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        store.open("root", 0.0, Info::default(), Arc::clone(&config));
+        let mut handles = Vec::new();
+        for n in 0..12 {
+            let info = Info { root_id: Some("root".into()), ..Info::default() };
+            let handle = store.open(&format!("child-{n}"), 0.0, info, Arc::clone(&config));
+            store.get_mut(handle).unwrap().attach("life", 1.0);
+            store.import_state(handle, 1.0, r#"{"usage":{"usd":1.5}}"#);
+            handles.push(handle);
+        }
+        let told = |store: &mut Store, at: f64| std::iter::from_fn(|| store.take_tree_notice("root", at)).count();
+        let first = told(&mut store, 1.0);
+        assert!(first < 12, "{first}");
+        let late = *handles.last().unwrap();
+        store.contact(late, 200_000.0, true);
+        assert!(told(&mut store, 200_000.0) > 0, "its own limit");
+        store.contact(late, 400_000.0, true);
+        assert_eq!(told(&mut store, 400_000.0), 0, "once");
+    }
+
+    #[test]
+    fn nothing_of_a_verdict_is_in_the_future() {
+        let mut store = Store::default();
+        let handle = linked(&mut store);
+        let target = store.get_mut(handle).unwrap();
+        said(
+            target,
+            9.0,
+            r#"{"analysis":{"likelyStuck":true,"confidence":"medium","evidenceKey":"abc","evidence":
+            [{"type":"repeated_output","summary":"x","count":3,"firstAt":1e300,"lastAt":-5}]}}"#,
+        );
+        let [evidence] = &target.analysis().evidence[..] else { panic!() };
+        assert_eq!((evidence.first_at, evidence.last_at), (9.0, 9.0));
+    }
+
+    #[test]
+    fn nothing_of_a_session_is_older_than_its_announcement() {
+        let mut store = Store::default();
+        let handle = store.open("late", 100.0, Info::default(), Arc::new(Config::default()));
+        let target = store.get_mut(handle).unwrap();
+        target.attach("life", 100.0);
+        target.import(200.0, &calls([1]));
+        assert_eq!(target.events(1, None).next().unwrap().at, 100.0);
+        assert_eq!(target.last_active_at, 100.0);
+        target.import(200.0, &calls([150]));
+        assert_eq!(target.events(1, None).next().unwrap().at, 150.0);
     }
 }

@@ -13,6 +13,7 @@ use super::remote::Remote;
 use crate::detect::intervention::Intervention;
 use crate::detect::{Action, Engine, Evidence, Finding, LoopCost, Observed, Severity, StuckAnalysis};
 use crate::policy::{Config, should_alert};
+use crate::process::Process;
 use crate::text;
 use crate::trace::{EventKind, StopReason, Usage};
 
@@ -44,8 +45,8 @@ pub struct Info {
     pub visibility: Option<String>,
     /// Folder that it works in.
     pub project: Option<String>,
-    /// Process that runs it, where that is another one.
-    pub pid: Option<u32>,
+    /// Process that runs it, where that is another one; known beyond doubt.
+    pub process: Option<Process>,
     /// Its parent goes on meanwhile.
     pub background: Option<bool>,
 }
@@ -68,7 +69,7 @@ impl Info {
         take(&mut self.backend, newer.backend);
         take(&mut self.visibility, newer.visibility);
         take(&mut self.project, newer.project);
-        take(&mut self.pid, newer.pid);
+        take(&mut self.process, newer.process);
         take(&mut self.background, newer.background);
     }
 }

@@ -20,6 +20,7 @@ export default function standIn(pi: ExtensionAPI): void {
   const { spawn, getRecord, listAgents, abort, steer, waitForAll, hasRunning, resume } = manager;
   const service: SubagentsService = { spawn, getRecord, listAgents, abort, steer, waitForAll, hasRunning };
   if (quirks.resume) service.resume = resume;
+  if (!quirks.noLive) service.manager = { getRecord: manager.live };
   const publish = () => Reflect.set(globalThis, SERVICE_SLOT, service);
 
   if (!quirks.lateSlot) publish();

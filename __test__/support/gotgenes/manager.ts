@@ -9,7 +9,14 @@ import { randomUUID } from "node:crypto";
 import type { AgentSession, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { createChild, watchChild } from "./child.ts";
 import type { Quirks } from "./quirks.ts";
-import { type AgentRecord, type Emit, SERVICE_SLOT, type SpawnOptions, type SubagentsService } from "./record.ts";
+import {
+  type AgentRecord,
+  type Emit,
+  type LiveAgent,
+  SERVICE_SLOT,
+  type SpawnOptions,
+  type SubagentsService,
+} from "./record.ts";
 
 const MAX_CONCURRENT = 4;
 const GRACE_TURNS = 5;
@@ -21,11 +28,15 @@ interface Agent {
   options: SpawnOptions;
   session?: AgentSession;
   unwatch?: () => void;
+  /** The session's extensions have begun. */
+  bound: boolean;
   disposed: boolean;
   /** Steering that came before the session was there. */
   pending: string[];
   wrapUp: boolean;
   turnLimit: boolean;
+  turnCount: number;
+  activeTools: Map<string, string>;
   /** Settles when the current run ends; never rejects. */
   done: Promise<void>;
   settle: () => void;
@@ -38,6 +49,7 @@ export interface Manager extends SubagentsService {
   onProgress(id: string, listener: (record: AgentRecord) => void): void;
   isBackground(id: string): boolean;
   disposeAgent(id: string): boolean;
+  live(id: string): LiveAgent | undefined;
   /** Ends everything; nothing is emitted afterwards. */
   shutdown(): void;
 }
@@ -77,9 +89,12 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       prompt,
       options,
       pending: [],
+      bound: false,
       disposed: false,
       wrapUp: false,
       turnLimit: false,
+      turnCount: 0,
+      activeTools: new Map(),
       done,
       settle,
     };
@@ -115,6 +130,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
       if (quirks.outputFile) record.outputFile = session.sessionFile;
       publish("subagents:child:session-created", { sessionId: session.sessionId, parentSessionId });
       await session.bindExtensions({});
+      agent.bound = true;
       agent.unwatch = watch(agent, session);
       for (const message of agent.pending.splice(0)) await session.steer(message);
       if (quirks.unstarted) await agent.done;
@@ -130,9 +146,11 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
   }
 
   function watch(agent: Agent, session: AgentSession): () => void {
-    const { record } = agent;
+    const { record, activeTools } = agent;
     return watchChild(session, {
-      tool: () => {
+      begun: (callId, tool) => activeTools.set(callId, tool),
+      tool: (callId) => {
+        activeTools.delete(callId);
         record.toolUses++;
         progress.get(record.id)?.(record);
       },
@@ -151,6 +169,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
         });
       },
       turn: (n) => {
+        agent.turnCount = n;
         const max = agent.options.maxTurns;
         if (max === undefined) return;
         if (n === max) {
@@ -227,6 +246,27 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
     return true;
   }
 
+  // Goes on in the old session, and says nothing of it on the bus.
+  async function resume(id: string, prompt: string): Promise<AgentRecord | undefined> {
+    const agent = agents.get(id);
+    if (!agent?.session || agent.disposed || agent.record.status === "running") return undefined;
+    const { record, session } = agent;
+    record.status = "running";
+    record.completedAt = undefined;
+    record.result = undefined;
+    try {
+      await session.prompt(prompt);
+      record.result = lastText(session);
+      if (record.status === "running") record.status = "completed";
+    } catch (error) {
+      record.status = "error";
+      record.error = error instanceof Error ? error.message : String(error);
+    }
+    record.completedAt = Date.now();
+    if (quirks.announceAll) announce(agent);
+    return record;
+  }
+
   function disposeAgent(id: string): boolean {
     const agent = agents.get(id);
     if (!agent?.session || agent.disposed) return false;
@@ -242,8 +282,13 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
     abort,
     steer,
     disposeAgent,
-    getRecord: (id) => agents.get(id)?.record,
-    listAgents: () => [...agents.values()].map((agent) => agent.record),
+    // Copies, as the real service makes them for each call.
+    getRecord: (id) => copyOf(agents.get(id)?.record),
+    listAgents: () => [...agents.values()].flatMap((agent) => copyOf(agent.record) ?? []),
+    live: (id) => {
+      const agent = agents.get(id);
+      return agent && liveAgent(agent, (prompt) => resume(id, prompt));
+    },
     hasRunning: () =>
       [...agents.values()].some(({ record }) => record.status === "running" || record.status === "queued"),
     waitForAll: async () => {
@@ -255,26 +300,7 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
     },
     isBackground: (id) => agents.get(id)?.options.isBackground === true,
     onProgress: (id, listener) => progress.set(id, listener),
-    // Goes on in the old session, and says nothing of it on the bus.
-    resume: async (id, prompt) => {
-      const agent = agents.get(id);
-      if (!agent?.session || agent.disposed || agent.record.status === "running") return undefined;
-      const { record, session } = agent;
-      record.status = "running";
-      record.completedAt = undefined;
-      record.result = undefined;
-      try {
-        await session.prompt(prompt);
-        record.result = lastText(session);
-        if (record.status === "running") record.status = "completed";
-      } catch (error) {
-        record.status = "error";
-        record.error = error instanceof Error ? error.message : String(error);
-      }
-      record.completedAt = Date.now();
-      if (quirks.announceAll) announce(agent);
-      return record;
-    },
+    resume,
     shutdown: () => {
       closed = true;
       for (const agent of agents.values()) {
@@ -285,6 +311,40 @@ export function createManager(emit: Emit, context: () => ExtensionContext | unde
         agent.settle();
       }
     },
+  };
+}
+
+function copyOf(record: AgentRecord | undefined): AgentRecord | undefined {
+  return record && { ...record, lifetimeUsage: { ...record.lifetimeUsage } };
+}
+
+function liveAgent(agent: Agent, resume: (prompt: string) => Promise<unknown>): LiveAgent {
+  const { record } = agent;
+  return {
+    id: record.id,
+    type: record.type,
+    description: record.description,
+    get status() {
+      return record.status;
+    },
+    get outputFile() {
+      return agent.session?.sessionFile;
+    },
+    get turnCount() {
+      return agent.turnCount;
+    },
+    get activeTools() {
+      return agent.activeTools;
+    },
+    get responseText() {
+      return agent.session === undefined ? "" : lastText(agent.session);
+    },
+    get messages() {
+      return agent.bound ? (agent.session?.messages ?? []) : [];
+    },
+    // Its session is shown when its extensions have begun.
+    subscribeToUpdates: (listener) => (agent.bound ? agent.session?.subscribe(listener) : undefined),
+    resume: async (prompt) => void (await resume(prompt)),
   };
 }
 

@@ -20,6 +20,8 @@ export interface Quirks {
   nested: boolean;
   /** Only the tool that starts agents: Pi does not load two packages whose tools have the same names. */
   oneTool: boolean;
+  /** The service shows no live agents, as a version may that makes its manager private. */
+  noLive: boolean;
   /** Children get a session and are never asked anything. */
   unstarted: boolean;
   /** Children that have done their work stay "running". */
@@ -41,6 +43,7 @@ export function readQuirks(text: string | undefined = process.env.PI_SUBAGENTS_S
     resume: later,
     nested: asked.has("nested"),
     oneTool: asked.has("one-tool"),
+    noLive: asked.has("no-live"),
     unstarted: asked.has("unstarted"),
     unreturned: asked.has("unreturned"),
     untold: asked.has("untold"),

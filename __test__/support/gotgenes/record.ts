@@ -1,5 +1,7 @@
 // The public shape of an agent's record and of the service, as @gotgenes/pi-subagents has them from 18 on. Types only.
 
+import type { AgentSessionEvent } from "@earendil-works/pi-coding-agent";
+
 export type AgentStatus = "queued" | "running" | "completed" | "steered" | "aborted" | "stopped" | "error";
 
 export interface AgentRecord {
@@ -20,6 +22,23 @@ export interface AgentRecord {
   turnBudget?: number;
 }
 
+/** An agent as the package itself has it: private by type, a plain property of the service's `manager`. */
+export interface LiveAgent {
+  readonly id: string;
+  readonly type: string;
+  readonly description: string;
+  readonly status: AgentStatus;
+  readonly outputFile: string | undefined;
+  readonly turnCount: number;
+  /** Names of the tools that run now, by call. */
+  readonly activeTools: ReadonlyMap<string, string>;
+  readonly responseText: string;
+  readonly messages: readonly unknown[];
+  /** All events of its session; undefined while it has none. */
+  subscribeToUpdates(listener: (event: AgentSessionEvent) => void): (() => void) | undefined;
+  resume(prompt: string): Promise<void>;
+}
+
 export interface SpawnOptions {
   description?: string;
   isBackground?: boolean;
@@ -35,6 +54,8 @@ export interface SubagentsService {
   steer(id: string, message: string): Promise<boolean>;
   waitForAll(): Promise<void>;
   hasRunning(): boolean;
+  /** Not part of the public type. */
+  manager?: { getRecord(id: string): LiveAgent | undefined };
   /** From 21.6 on. */
   resume?(id: string, prompt: string): Promise<AgentRecord | undefined>;
 }

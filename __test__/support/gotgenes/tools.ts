@@ -10,6 +10,9 @@ const text = (value: string, details: Record<string, unknown> = {}) => ({
   details,
 });
 
+/** Only the id of an agent is known, not that of its session. */
+const notFound = (id: string): string => `Agent not found: "${id}".`;
+
 export function describe(record: AgentRecord): string {
   const head = `Agent ${record.id} (${record.type}): ${record.status}, ${record.toolUses} tool uses.`;
   if (record.error) return `${head}\nError: ${record.error}`;
@@ -70,7 +73,7 @@ export function registerTools(
       execute: async (_callId, params) => {
         if (params.wait) consumed(params.agent_id);
         const record = params.wait ? await manager.wait(params.agent_id) : manager.getRecord(params.agent_id);
-        if (!record) throw new Error(`Agent not found: ${params.agent_id}`);
+        if (!record) return text(notFound(params.agent_id));
         return text(describe(record), { agentId: record.id });
       },
     }),
@@ -83,8 +86,10 @@ export function registerTools(
       description: "Sends a message to a running sub-agent.",
       parameters: Type.Object({ agent_id: Type.String(), message: Type.String() }),
       execute: async (_callId, params) => {
-        if (!manager.getRecord(params.agent_id)) throw new Error(`Agent not found: ${params.agent_id}`);
-        if (!(await manager.steer(params.agent_id, params.message))) throw new Error("The agent is not running.");
+        const record = manager.getRecord(params.agent_id);
+        if (!record) return text(notFound(params.agent_id));
+        if (!(await manager.steer(params.agent_id, params.message)))
+          return text(`Agent "${record.id}" is not running (status: ${record.status}).`);
         emit("subagents:steered", { id: params.agent_id, message: params.message });
         return text("Steering message queued.", { agentId: params.agent_id });
       },

@@ -6,7 +6,7 @@ import { publishMain } from "../../../extension/root.ts";
 import type { BackendConnection, Delivering, MainSession, WatchedSession } from "../../../extension/runtime.ts";
 import type { SubagentBackend } from "../../../extension/subagents/backend.ts";
 import type { Host } from "../../../extension/subagents/connection.ts";
-import { defaultConfig, type Notice, store, type TargetSummary } from "../../../index.js";
+import { defaultConfig, type Notice, processes, store, type TargetSummary } from "../../../index.js";
 import type { Scope } from "../cleanup.ts";
 import { poll } from "../wait.ts";
 
@@ -22,12 +22,18 @@ export class TestMain {
   readonly id: string;
   readonly told: Told[] = [];
   readonly faults: string[] = [];
+  /** How often it was to look at what is due of the tree. */
+  tended = 0;
   readonly session: WatchedSession;
   connection: BackendConnection;
   readonly #main: MainSession;
   readonly #retract: () => void;
 
-  constructor(scope: Scope) {
+  readonly #processes: typeof processes | undefined;
+
+  /** `processes: undefined`: as where the system proves nothing. */
+  constructor(scope: Scope, host: { processes: typeof processes | undefined } = { processes }) {
+    this.#processes = host.processes;
     this.id = `main-${process.pid}-${++mains}`;
     const config = defaultConfig();
     const handle = store.open(this.id, Date.now(), { name: "main", kind: "task" }, config);
@@ -48,7 +54,9 @@ export class TestMain {
       steer: async () => ({ outcome: "refused", reason: "not here" }),
       stop: async () => ({ outcome: "refused", reason: "not here" }),
       child: () => undefined,
-      tend: () => {},
+      tend: () => {
+        this.tended += 1;
+      },
     };
     this.#retract = publishMain(this.#main);
     this.connection = this.#connect();
@@ -56,7 +64,8 @@ export class TestMain {
   }
 
   #connect(): BackendConnection {
-    const host = { session: this.session, store, now: Date.now, fault: (message: string) => this.faults.push(message) };
+    const fault = (message: string) => this.faults.push(message);
+    const host = { session: this.session, store, processes: this.#processes, now: Date.now, fault };
     return connectLink(host as unknown as Host);
   }
 

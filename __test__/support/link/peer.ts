@@ -35,16 +35,21 @@ export class Peer {
   }
 
   /** A peer that has proved that it knows the token. */
-  static async join(address: { path: string; token: string }, run = randomBytes(16).toString("hex")): Promise<Peer> {
+  static async join(
+    address: { path: string; token: string },
+    run = randomBytes(16).toString("hex"),
+    pid = process.pid,
+  ): Promise<Peer> {
     const peer = await Peer.connect(address.path);
-    await peer.greet(address.token, run);
+    await peer.greet(address.token, run, pid);
     await peer.line("welcome");
     return peer;
   }
 
-  async greet(token: string, run = randomBytes(16).toString("hex")): Promise<void> {
+  /** `pid`: the process that it says it is. */
+  async greet(token: string, run = randomBytes(16).toString("hex"), pid = process.pid): Promise<void> {
     const mine = randomBytes(16).toString("hex");
-    this.send({ t: "hello", v: 1, n: mine, run, pid: process.pid });
+    this.send({ t: "hello", v: 1, n: mine, run, pid });
     const { n } = await this.line("challenge");
     const p = createHmac("sha256", token).update(`1|child|${mine}|${n}|${run}`).digest("hex");
     this.send({ t: "proof", p });
@@ -71,6 +76,17 @@ export class Peer {
     this.send({ t: "open", s, name: s, kind: "task", status: "running", ...more });
     return poll(
       () => this.lines.find((line) => (line.t === "opened" || line.t === "denied") && line.s === s),
+      () => `an answer for ${s}`,
+    );
+  }
+
+  /** Resolves when all that was sent before has been taken; `s` is a session that it reports. */
+  async barrier(s: string): Promise<void> {
+    const answers = () => this.lines.filter((line) => line.t === "ack" && line.s === s).length;
+    const before = answers();
+    this.send({ t: "events", s, e: [] });
+    await poll(
+      () => (answers() > before ? true : undefined),
       () => `an answer for ${s}`,
     );
   }

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TargetState } from "../../../extension/alerts/queue.ts";
+import type { Matter, TargetState } from "../../../extension/alerts/queue.ts";
 import { AlertRoom, GATHER_MS, type ModelMessage, type Outlet } from "../../../extension/alerts/room.ts";
 import type { Notice, Severity } from "../../../index.js";
 
@@ -41,6 +41,10 @@ class Stage implements Outlet {
   stateOf = (id: string): TargetState => this.states.get(id) ?? { stuck: true, activeAt: 0 };
   show(text: string, level: string): void {
     this.shown.push({ text, level });
+  }
+  readonly published: string[] = [];
+  publish(state: string, { key, notice: { analysis } }: Matter): void {
+    this.published.push(`${state} ${key} ${state === "finding" ? analysis.reasons[0] : ""}`);
   }
   write(line: string): void {
     this.written.push(line);
@@ -368,6 +372,8 @@ function play(seed: number): void {
     const shown = stage.shown.filter((one) => one.text.includes(words)).length;
     assert.equal(shown, 1, `seed ${seed}: ${words} shown ${shown} times`);
   }
+  const findings = stage.published.filter((one) => one.startsWith("finding"));
+  assert.equal(new Set(findings).size, findings.length, `seed ${seed}: published twice`);
   // Nothing is lost: when the model is called at last, it knows the latest state of what still goes on.
   aborted = false;
   const last = room.withPrompt(false);

@@ -14,7 +14,18 @@ function orphan(sessionId: string, more: Partial<Orphan> = {}): Orphan {
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, usd: 0.5 };
   const at = { startedAt: NOW - 7_200_000, lastAt: NOW - 3_600_000 };
   const counts = { incidents: 0, toolCalls: 0, patches: 0 };
-  return { sessionId, rootId: sessionId, status: "running", ...at, ...counts, usage, pid: 42, running: false, ...more };
+  return {
+    sessionId,
+    rootId: sessionId,
+    status: "running",
+    ...at,
+    ...counts,
+    usage,
+    pid: 42,
+    start: "1000",
+    running: false,
+    ...more,
+  };
 }
 
 describe("the words of /watchdog history", () => {
@@ -56,19 +67,22 @@ describe("sessions that were left behind", () => {
   });
 
   it("end only when a single one is named, and its process is the one that was written down", async () => {
-    const killed: number[] = [];
+    const killed: unknown[] = [];
+    let proven = false;
+    const kill = (pid: number, start: string) => proven && killed.push([pid, start]) > 0;
     const left = [orphan("aa1"), orphan("aa2", { running: true, pid: 77 })];
     const native = { findOrphans: async () => left, closeOrphans: async () => 1 };
-    const say = async (words: string) =>
-      toText(await orphansPage({ native, now: NOW, kill: (pid) => killed.push(pid) }, words));
+    const say = async (words: string) => toText(await orphansPage({ native, now: NOW, kill }, words));
     assert.match(await say("kill"), /^Usage/);
     assert.match(await say("kill aa"), /"aa" is ambiguous: aa1, aa2/);
     assert.match(await say("kill zz"), /No session left behind begins with "zz"/);
     assert.match(await say("kill aa1"), /is gone: \/watchdog orphans close aa1/);
     assert.match(await say("close aa2"), /still runs: \/watchdog orphans kill aa2/);
+    assert.match(await say("kill aa2"), /Process 77 was not ended: nothing proves that it still is the one/);
     assert.deepEqual(killed, []);
+    proven = true;
     assert.match(await say("kill aa2"), /Asked process 77 to end \(SIGTERM\)/);
-    assert.deepEqual(killed, [77]);
+    assert.deepEqual(killed, [[77, "1000"]]);
     assert.match(await say("close"), /Marked 1 session as closed/);
     assert.match(await say("dance"), /^Usage/);
   });

@@ -156,12 +156,21 @@ function play(
       return { outcome: "queued" };
     },
   };
-  const session = { id, rootId: id, isMain: true, handle, ctx, config, backends: [backend] } as unknown as Session;
+  const session = {
+    id,
+    rootId: id,
+    isMain: true,
+    handle,
+    ctx,
+    config,
+    sources: {},
+    backends: [backend],
+  } as unknown as Session;
   const pi = {
     sendMessage: (message: { customType: string; content: string }, options: Record<string, unknown>) =>
       posted.push({ ...message, options }),
   };
-  const runtime = { native, pi, session, main: () => main, debug() {} } as unknown as Runtime;
+  const runtime = { native, pi, session, main: () => main } as unknown as Runtime;
   const guard = createGuard((message) => assert.fail(message));
   const main = mainSession(runtime, session, guard, () => undefined);
   t.after(() => {

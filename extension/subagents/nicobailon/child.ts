@@ -10,6 +10,7 @@ import type { SubagentRecord } from "../backend.ts";
 import type { Host } from "../connection.ts";
 import { fedSink } from "../fed.ts";
 import { Feed } from "../feed.ts";
+import { kindOfType } from "../kind.ts";
 import { sessionIdOf } from "./files.ts";
 import { hasEnded, PACKAGE, type Spent, type Status } from "./wire.ts";
 
@@ -295,8 +296,9 @@ export class Child {
     this.#feed = undefined;
     this.#waiting = [];
     this.#store.alias(found.handle, this.agentId);
-    const { status: _, visibility: __, ...info } = this.#info();
-    this.#store.update(found.handle, info);
+    const { status: _, visibility: __, kind, ...info } = this.#info();
+    // What the session's own tools say goes before a type that says nothing of it.
+    this.#store.update(found.handle, kind === "watchdog" ? { ...info, kind } : info);
   }
 
   #usage(): Spent | undefined {
@@ -309,7 +311,7 @@ export class Child {
       rootId: this.#host.session.id,
       parentId: this.parentId,
       name: oneLine(this.name, NAME_CHARS) || agentType || "sub-agent",
-      kind: /watchdog/i.test(`${this.origin.agent} ${this.name}`) ? "watchdog" : "task",
+      kind: kindOfType(this.origin.agent),
       status: "running",
       agentType,
       link: this.link,

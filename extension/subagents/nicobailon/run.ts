@@ -126,7 +126,8 @@ export class BackgroundRun {
       child.name = step.name;
       child.childId = step.childId;
       child.sessionFile = step.sessionFile ?? child.sessionFile;
-      child.pid = latest.pid ?? child.pid;
+      // The file may be written by others; what the package announced may not.
+      child.pid ??= latest.pid;
       if (!child.ended && !hasEnded(step.status)) child.status = step.status;
       if (!child.ended) child.active(step.activeAt);
     }

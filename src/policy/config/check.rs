@@ -21,6 +21,20 @@ pub fn check(key: &Key, value: &Value) -> Checked {
             keep_if(value, known, &format!("one of {}", names.join(", ")))
         }
         Shape::Text(max) => text(value, *max),
+        Shape::OptionalText(max) => {
+            let fits = value.as_str().is_some_and(|text| text.chars().count() <= *max && !text.contains('\0'));
+            keep_if(value, fits, &format!("a text of at most {max} characters"))
+        }
+        Shape::Texts { max, max_chars } => {
+            let fits = |word: &Value| {
+                word.as_str().is_some_and(|word| word.chars().count() <= *max_chars && !word.contains('\0'))
+            };
+            // An empty name of a program can never be run.
+            let good = value.as_array().is_some_and(|words| {
+                words.len() <= *max && words.iter().all(fits) && words.first().is_none_or(|first| *first != json!(""))
+            });
+            keep_if(value, good, &format!("a list of at most {max} texts, the first a program"))
+        }
         Shape::Integer { min, max } => integer(value, *min, *max),
         Shape::Usd { max } => match value.as_f64().filter(|number| number.is_finite()) {
             None => Checked::Bad("an amount in US dollars".to_owned()),

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use keys::RESCUE_MESSAGE_MAX_CHARS;
 pub use reference::table;
-pub use resolve::{Layer, Resolved, Source, Warning};
+pub use resolve::{Layer, Origin, Resolved, Source, Warning};
 pub use schema::schema;
 
 /// Effective values; every threshold of 0 disables its rule.
@@ -78,11 +78,17 @@ pub struct Config {
     pub history_max_mb: u32,
     /// Seconds; 0: alert at every check, negative: never the same evidence again.
     pub cooldown_sec: f64,
+    /// Whether an idle main agent is woken for critical alerts of its running children.
+    pub wake_on_critical: bool,
     pub max_preview_lines: u32,
     pub max_events_per_agent: u32,
     pub alert_mode: AlertMode,
     pub steer_dry_run_default: Option<bool>,
     pub circuit_breaker: CircuitBreaker,
+    /// Program and arguments; empty: off.
+    pub notify_command: Vec<String>,
+    /// Path; empty: off.
+    pub findings_log: String,
     pub debug: bool,
     pub allow_project_powers: bool,
 }
@@ -147,11 +153,14 @@ impl Default for Config {
             history_max_days: 90,
             history_max_mb: 64,
             cooldown_sec: 60.0,
+            wake_on_critical: true,
             max_preview_lines: 20,
             max_events_per_agent: 200,
             alert_mode: AlertMode::MainOnly,
             steer_dry_run_default: None,
             circuit_breaker: CircuitBreaker::Off,
+            notify_command: vec![],
+            findings_log: String::new(),
             debug: false,
             allow_project_powers: false,
         }

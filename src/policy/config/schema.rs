@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{KEYS, Key, SCHEMA_KEY, Shape, whole};
+use super::keys::{KEYS, Key, SCHEMA_KEY, Scope, Shape, whole};
 
 /// JSON schema, draft 2020-12; also shipped as `watchdog-supervisor.schema.json`.
 pub fn schema() -> Value {
@@ -23,12 +23,22 @@ fn property(key: &Key) -> Value {
         Shape::Bool => json!({ "type": "boolean" }),
         Shape::BoolOrNull => json!({ "type": ["boolean", "null"] }),
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
+        Shape::OptionalText(max) => json!({ "type": "string", "maxLength": max }),
+        Shape::Texts { max, max_chars } => {
+            json!({ "type": "array", "items": { "type": "string", "maxLength": max_chars }, "maxItems": max })
+        }
         Shape::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Usd { max } => json!({ "type": "number", "minimum": 0, "maximum": whole(*max) }),
         Shape::Seconds { min, max } => json!({ "type": "number", "minimum": whole(*min), "maximum": whole(*max) }),
         Shape::OneOf(names) => json!({ "enum": names }),
     };
     property["default"] = key.default();
-    property["description"] = json!(key.description);
+    property["description"] = json!(match key.scope {
+        Scope::User | Scope::UserPower(_) | Scope::GlobalFile => {
+            format!("{} Counts in the global file only.", key.description)
+        }
+        Scope::OffOnly => format!("{} A project file may only switch it off.", key.description),
+        _ => key.description.to_owned(),
+    });
     property
 }

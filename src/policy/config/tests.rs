@@ -3,8 +3,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::keys::{KEYS, Shape};
-use super::{AlertMode, CircuitBreaker, Config, Layer, Resolved, Source, schema, table};
+use super::keys::{self, KEYS, Scope, Shape};
+use super::{AlertMode, CircuitBreaker, Config, Layer, Origin, Resolved, Source, schema, table};
 
 fn layer(source: Source, text: &str) -> Layer {
     Layer { source, name: format!("{source:?}.json"), text: text.to_owned() }
@@ -20,7 +20,9 @@ fn messages(resolved: &Resolved) -> Vec<&str> {
 
 #[test]
 fn no_layer_gives_the_defaults() {
-    assert_eq!(resolve(&[]), Resolved { config: Config::default(), warnings: vec![] });
+    let nothing = resolve(&[]);
+    assert_eq!((nothing.config, nothing.warnings), (Config::default(), vec![]));
+    assert!(nothing.sources.values().all(|origin| *origin == Origin::Default));
     assert_eq!(resolve(&[(Source::Global, "{}")]).config, Config::default());
 }
 
@@ -33,10 +35,9 @@ fn every_field_is_a_key_and_every_default_passes_its_own_check() {
     keys.sort_unstable();
     assert_eq!(fields, keys);
     let all: serde_json::Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), key.default())).collect();
-    assert_eq!(
-        resolve(&[(Source::Global, &Value::Object(all).to_string())]),
-        Resolved { config: Config::default(), warnings: vec![] }
-    );
+    let resolved = resolve(&[(Source::Global, &Value::Object(all).to_string())]);
+    assert_eq!((resolved.config, resolved.warnings), (Config::default(), vec![]));
+    assert!(resolved.sources.values().all(|origin| *origin == Origin::Layer(Source::Global)));
 }
 
 #[test]
@@ -50,6 +51,44 @@ fn later_layers_win_key_by_key() {
     let expected =
         Config { repeat_threshold: 9, cooldown_sec: 10.0, rescue_message: "Halt.".to_owned(), ..Config::default() };
     assert_eq!(resolved.config, expected);
+}
+
+#[test]
+fn each_value_names_the_layer_that_it_comes_from() {
+    let resolved = resolve(&[
+        (Source::Global, r#"{"repeatThreshold": 5, "cooldownSec": 10}"#),
+        (Source::Project, r#"{"rescueMessage": "Halt.", "historyMaxDays": 1}"#),
+        (Source::Command, r#"{"repeatThreshold": 9}"#),
+        (Source::Model, r#"{"debug": true, "cooldownSec": "x"}"#),
+    ]);
+    for (key, expected) in [
+        ("cooldownSec", json!("global")),
+        ("rescueMessage", json!("project")),
+        ("repeatThreshold", json!("command")),
+        ("debug", json!("model")),
+        ("historyMaxDays", json!("default")),
+    ] {
+        assert_eq!(json!(resolved.sources[key]), expected, "{key}");
+    }
+}
+
+#[test]
+fn a_command_to_run_is_a_list_of_texts_that_begins_with_a_program() {
+    for (value, good) in [
+        (json!(["notify-send", "Pi"]), true),
+        (json!([]), true),
+        (json!(["x", ""]), true),
+        (json!([""]), false),
+        (json!(["x", 1]), false),
+        (json!("notify-send"), false),
+        (json!(["a\u{0}b"]), false),
+        (json!(vec!["x"; 101]), false),
+    ] {
+        let resolved = resolve(&[(Source::Global, &json!({ "notifyCommand": value }).to_string())]);
+        assert_eq!(resolved.warnings.is_empty(), good, "{value}");
+        let kept = if good { value } else { json!([]) };
+        assert_eq!(json!(resolved.config.notify_command), kept);
+    }
 }
 
 #[test]
@@ -310,6 +349,132 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just(json!([1])),
         Just(json!({ "a": 1 })),
     ]
+}
+
+/// Values that a key takes, near its edges and within, and some that it does not.
+fn value_for(key: &'static keys::Key) -> BoxedStrategy<Value> {
+    let good = match &key.shape {
+        Shape::Bool => any::<bool>().prop_map(Value::from).boxed(),
+        Shape::BoolOrNull => prop::option::of(any::<bool>()).prop_map(|value| json!(value)).boxed(),
+        Shape::OneOf(names) => prop::sample::select(*names).prop_map(Value::from).boxed(),
+        Shape::Text(_) | Shape::OptionalText(_) => "[a-z ]{0,8}".prop_map(Value::from).boxed(),
+        Shape::Texts { .. } => prop::collection::vec("[a-z]{1,4}", 0..3).prop_map(|words| json!(words)).boxed(),
+        Shape::Integer { .. } => (-2i64..12).prop_map(Value::from).boxed(),
+        Shape::Usd { .. } | Shape::Seconds { .. } => (-2i64..900).prop_map(Value::from).boxed(),
+    };
+    prop_oneof![8 => good, 1 => any_json()].boxed()
+}
+
+/// The text of a layer with a few random keys.
+fn any_layer() -> impl Strategy<Value = String> {
+    let pair = (0..KEYS.len()).prop_flat_map(|index| {
+        let key = &KEYS[index];
+        value_for(key).prop_map(|value| (key.name.to_owned(), value))
+    });
+    prop::collection::vec(pair, 0..24).prop_map(|pairs| Value::Object(pairs.into_iter().collect()).to_string())
+}
+
+/// The global file: most of them arm some power, some grant powers to projects.
+fn any_user_layer() -> impl Strategy<Value = String> {
+    let arms = prop::sample::select(vec![
+        json!({}),
+        json!({ "autoKill": true }),
+        json!({ "circuitBreaker": "stop" }),
+        json!({ "alertMode": "both" }),
+        json!({ "steerDryRunDefault": false }),
+        json!({ "notifyCommand": ["x"] }),
+    ]);
+    (any_layer(), arms, prop::bool::weighted(0.1)).prop_map(|(text, arms, granted)| {
+        let mut object: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+        object.extend(arms.as_object().unwrap().clone());
+        object.insert("allowProjectPowers".to_owned(), json!(granted));
+        Value::Object(object).to_string()
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_project_file_makes_a_power_act_sooner_or_touches_what_is_the_users(
+        user in any_user_layer(), project in any_layer(), command in any_layer(), model in any_layer()
+    ) {
+        let (user, project) = ((Source::Global, user.as_str()), (Source::Project, project.as_str()));
+        let (command, model) = ((Source::Command, command.as_str()), (Source::Model, model.as_str()));
+        let without = resolve(&[user, command, model]);
+        let with = resolve(&[user, project, command, model]);
+        let granted = without.config.allow_project_powers;
+        let (before, after) = (json!(without.config), json!(with.config));
+        let armed = |name: &str| keys::find(name).is_some_and(|key| key.power(&after[key.name]) > 0);
+        for key in KEYS {
+            let (before, after) = (&before[key.name], &after[key.name]);
+            match key.scope {
+                Scope::Project => {}
+                Scope::User | Scope::UserPower(_) | Scope::GlobalFile => prop_assert_eq!(before, after, "{}", key.name),
+                Scope::OffOnly => prop_assert!(*before == json!(true) || *after == json!(false), "{}", key.name),
+                Scope::Power(power) => prop_assert!(granted || power(after) <= power(before), "{}", key.name),
+                Scope::Limit { powers, laxness, .. } => {
+                    let free = granted || !powers.iter().any(|power| armed(power));
+                    prop_assert!(free || laxness(after) >= laxness(before), "{}: {before} to {after}", key.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sub_agent_sets_no_more_than_limits_on_which_no_power_acts(user in any_user_layer(), child in any_layer()) {
+        let before = resolve(&[(Source::Global, &user)]);
+        let after = resolve(&[(Source::Global, &user), (Source::Child, &child)]);
+        for key in KEYS {
+            if after.sources[key.name] != Origin::Layer(Source::Child) {
+                prop_assert_eq!(&json!(before.config)[key.name], &json!(after.config)[key.name]);
+                continue;
+            }
+            let Scope::Limit { own: true, powers, .. } = key.scope else { panic!("{}", key.name) };
+            let on = |name: &&str| keys::find(name).is_some_and(|key| key.power(&json!(before.config)[key.name]) > 0);
+            prop_assert!(!powers.iter().any(on), "{}", key.name);
+        }
+    }
+}
+
+#[test]
+fn every_limit_says_in_which_direction_it_is_laxer() {
+    for key in KEYS {
+        let Scope::Limit { powers, laxness, .. } = key.scope else { continue };
+        assert!(!powers.is_empty() && powers.iter().all(|name| keys::find(name).is_some_and(keys::Key::is_power)));
+        let order: &[Value] = match (&key.shape, key.name) {
+            (Shape::Bool, _) => &[json!(true), json!(false)],
+            (_, "cooldownSec") => &[json!(0), json!(1), json!(60), json!(-1)],
+            _ => &[json!(1), json!(2), json!(100), json!(0)],
+        };
+        assert!(order.is_sorted_by(|left, right| laxness(left) < laxness(right)), "{}", key.name);
+    }
+}
+
+#[test]
+fn a_power_that_a_command_arms_later_does_not_act_on_the_projects_limits() {
+    let project = (Source::Project, r#"{"autoKillAfterSec": 1, "repeatThreshold": 6, "idleTimeoutSec": 1}"#);
+    assert!((resolve(&[project]).config.auto_kill_after_sec - 1.0).abs() < f64::EPSILON);
+    let armed = resolve(&[project, (Source::Command, r#"{"autoKill": true}"#)]);
+    assert!((armed.config.auto_kill_after_sec - 600.0).abs() < f64::EPSILON);
+    assert_eq!((armed.config.repeat_threshold, armed.warnings.len()), (6, 2));
+    assert_eq!(
+        messages(&armed)[0],
+        "Project.json: autoKillAfterSec = 1 is ignored: while autoKill is on, a project file may only make it laxer than 600; 600 stays"
+    );
+}
+
+#[test]
+fn a_project_that_switches_the_watchdog_off_is_named_while_it_holds() {
+    let project = (Source::Project, r#"{"enabled": false}"#);
+    let off = resolve(&[project]);
+    assert!(!off.config.enabled);
+    assert_eq!(
+        messages(&off),
+        [
+            "Project.json: enabled = false switches the watchdog off in this project; /watchdog set enabled true switches it on for this run"
+        ]
+    );
+    assert_eq!(resolve(&[project, (Source::Command, r#"{"enabled": true}"#)]).warnings, []);
+    assert_eq!(resolve(&[(Source::Global, r#"{"enabled": false}"#)]).warnings, []);
 }
 
 proptest! {
