@@ -4,7 +4,7 @@ use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{Family, Id, ROOT, Telling, matter, parties, path, suggest, words};
+use super::{CROWD, Family, Id, ROOT, Telling, matter, parties, path, suggest, words};
 use crate::detect::intervention::{Action as Suggested, Kind};
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::policy::Config;
@@ -35,13 +35,16 @@ impl Family {
         let known = self.id_of(name);
         let id = known.unwrap_or_else(|| {
             let id = self.place();
-            *self.member_mut(id) = Member { name: name.into(), started_at: at, ..Member::default() };
-            self.names.insert(name.into(), id);
+            if id != CROWD {
+                *self.member_mut(id) = Member { name: name.into(), started_at: at, ..Member::default() };
+                self.names.insert(name.into(), id);
+            }
             id
         });
-        if id == ROOT {
+        if id == ROOT || id == CROWD {
             return id;
         }
+        let parent = if parent == CROWD { ROOT } else { parent };
         let again = known.is_some() && self.member(id).ended();
         if again {
             self.resumes(id, at);
@@ -163,6 +166,9 @@ impl Family {
 
     /// An agent has ended, as whoever started it says.
     pub fn leave(&mut self, id: Id, status: &str, at: f64) {
+        if id == CROWD {
+            return;
+        }
         let good = matches!(status, "completed" | "complete" | "success" | "done");
         if let Some(fault) = self.member(id).barren.filter(|_| good) {
             let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
@@ -187,6 +193,12 @@ impl Family {
 
     /// One event of an agent.
     pub fn observe(&mut self, id: Id, at: f64, kind: &EventKind<'_>, action: Option<&Action>) {
+        if id == CROWD {
+            if let EventKind::Assistant { usage: Some(usage), .. } = *kind {
+                self.spend(id, usage, at);
+            }
+            return;
+        }
         match *kind {
             EventKind::AssistantChunk { .. } => {
                 self.stirs(id, at);
@@ -253,10 +265,8 @@ impl Family {
         self.member_mut(id).plan.person();
         self.member_mut(id).clock.asked_anew();
         self.member_mut(id).asked_at = at;
-        for other in self.ids() {
-            if self.member(other).stopped_at.is_some() && self.below(other, id) {
-                self.member_mut(other).stopped_at = None;
-            }
+        for other in self.all_below(id) {
+            self.member_mut(other).stopped_at = None;
         }
         if id != ROOT {
             self.asked(id, text, at);
@@ -487,6 +497,7 @@ impl Family {
         }
         // Of one that is alone the same was said already.
         if id != ROOT
+            && id != CROWD
             && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
         {
             let reason = self.words_of_cost(&reached, false);
@@ -600,8 +611,8 @@ impl Family {
             }
             "usage" => self.usage(id, at, fields),
             "user_abort" => {
-                for other in self.ids() {
-                    if self.member(other).running() && self.below(other, id) {
+                for other in self.all_below(id) {
+                    if self.member(other).running() {
                         self.member_mut(other).stopped_at = Some(at);
                     }
                 }
