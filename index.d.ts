@@ -372,6 +372,8 @@ export function shouldAlert(
 
 export interface ReplayOptions {
   config?: PartialConfig;
+  /** Ends the work at once: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 export interface ReplayFinding extends Finding {
   /** 0-based index of the trace event within its branch. */
@@ -396,7 +398,7 @@ export interface ReplayReport {
   warningCount: number;
   usage: { tokens: number; usd: number };
 }
-/** Reads a Pi session file or a trace, streaming. Rejects when the file cannot be read. */
+/** Reads a Pi session file or a trace, streaming. Rejects when it cannot be read, or is not a regular file. */
 export function replayFile(path: string, options?: ReplayOptions): Promise<ReplayReport>;
 
 export interface ScanOptions {
@@ -407,6 +409,8 @@ export interface ScanOptions {
   costliest?: number;
   /** Called after files, as often as there is time for it, and at the end. */
   onProgress?: (progress: { files: number; bytes: number; totalBytes: number }) => void;
+  /** Ends the work at once: the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
 }
 /** What was found of one rule. */
 export interface ScanRow {
@@ -657,6 +661,11 @@ export interface WatchdogStore {
   tick(handle: number, at: number): number;
   /** Time has passed for a main session and everything below it: who is silent, too old, or waits for ever. */
   tickTree(rootId: string, at: number): number;
+  /**
+   * This process did not run for `ms` milliseconds until `at` (a suspended machine, a blocked event loop, a clock that was
+   * set): no agent of the tree was silent for as long, or grew older.
+   */
+  suspended(rootId: string, ms: number, at: number): void;
 
   // Sessions that a process of its own watches. Its verdict counts; what is observed of them here is passed over.
   /** Begins to take reports of one life (`run`) of that process. The number of the latest event taken of it, 0 for none. */

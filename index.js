@@ -152,8 +152,44 @@ export function shouldAlert(lastAlert, analysis, now, cooldownSec) {
 
 // Recorded sessions --------------------------------------------------------------------------------------------------
 
+/** What runs now; a process that ends does not wait for it. */
+const cancellers = new Set();
+let cancelsAtExit = false;
+
+/**
+ * Starts work on another thread that `signal` ends, and the end of the process too: Node waits for its threads.
+ * @template T @param {AbortSignal | undefined} signal @param {(canceller: object) => Promise<T>} start @returns {Promise<T>}
+ */
+async function cancellable(signal, start) {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError("signal must be an AbortSignal");
+  signal?.throwIfAborted();
+  const canceller = native.createCanceller();
+  const cancel = () => native.cancel(canceller);
+  if (!cancelsAtExit) {
+    process.once("exit", () => {
+      for (const running of cancellers) native.cancel(running);
+    });
+  }
+  cancelsAtExit = true;
+  cancellers.add(canceller);
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    const result = await start(canceller);
+    signal?.throwIfAborted();
+    return result;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+    cancellers.delete(canceller);
+  }
+}
+
 export async function replayFile(path, options = {}) {
-  const report = await native.replayFile(text(path, "path"), configText(options?.config));
+  const { config, signal } = options ?? {};
+  const settings = configText(config);
+  const report = await cancellable(signal, (canceller) => native.replayFile(text(path, "path"), settings, canceller));
   const { tokens, usd, findings, ...rest } = report;
   return {
     file: path,
@@ -164,18 +200,25 @@ export async function replayFile(path, options = {}) {
 }
 
 export async function replayCases(path, options = {}) {
-  return native.replayCases(text(path, "path"), configText(options?.config));
+  const { config, signal } = options ?? {};
+  const settings = configText(config);
+  return cancellable(signal, (canceller) => native.replayCases(text(path, "path"), settings, canceller));
 }
 
 export async function scanFolder(path, options = {}) {
-  const { config, since, costliest = 10, onProgress } = options ?? {};
+  const { config, since, costliest = 10, onProgress, signal } = options ?? {};
   const from = since === undefined ? Number.NEGATIVE_INFINITY : Number(since);
   if (Number.isNaN(from)) throw new TypeError("since must be a Date or milliseconds since the epoch");
   let done = false;
-  const listener = onProgress && (([files, bytes, totalBytes]) => done || onProgress({ files, bytes, totalBytes }));
-  const report = await native.scanFolder(text(path, "path"), configText(config), from, costliest, listener);
-  // The last calls may be on their way still, or have found no room.
-  done = true;
+  const listener =
+    onProgress && (([files, bytes, totalBytes]) => done || signal?.aborted || onProgress({ files, bytes, totalBytes }));
+  const settings = configText(config);
+  const report = await cancellable(signal, (canceller) =>
+    native.scanFolder(text(path, "path"), settings, from, costliest, canceller, listener),
+  ).finally(() => {
+    // The last calls may be on their way still, or have found no room.
+    done = true;
+  });
   onProgress?.({ files: report.files, bytes: report.bytes, totalBytes: report.bytes });
   const { tokens, usd, costliest: sessions, ...rest } = report;
   return {
@@ -216,6 +259,7 @@ export const store = Object.freeze({
   importEvents: native.importEvents,
   importState: native.importState,
   tickTree: native.tickTree,
+  suspended: native.suspended,
 
   takeNotice: native.takeNotice,
   takeTreeNotice: native.takeTreeNotice,

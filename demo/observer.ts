@@ -2,7 +2,6 @@
 // happens, and ticks the steps that they prove.
 
 import type { Lab, ModelRequest, PiRecord, PiRpc, Reply } from "../__test__/support/pi.ts";
-import type { Notice } from "../index.js";
 import { FRUITLESS, isChild, isRescued, RESCUE } from "./actors.ts";
 import type { Checklist } from "./checklist.ts";
 import type { Screen } from "./screen.ts";
@@ -10,13 +9,13 @@ import type { Screen } from "./screen.ts";
 export class Observer {
   /** Agent id by which the main agent knows its child. */
   agentId: string | undefined;
-  /** What the alert said. */
-  notice: Notice | undefined;
 
   readonly #screen: Screen;
   readonly #checklist: Checklist;
   #repeats = 0;
   #rescues = 0;
+  #mainCalls = 0;
+  #alerts = 0;
 
   constructor(screen: Screen, checklist: Checklist) {
     this.#screen = screen;
@@ -67,10 +66,17 @@ export class Observer {
   }
 
   #main(request: ModelRequest): void {
+    this.#mainCalls += 1;
     const alert = request.newUserTexts.find((text) => text.includes("[Watchdog Alert]"));
     if (alert === undefined) return;
+    this.#alerts += 1;
     this.#screen.event("watchdog", "the alert is in the main agent's model request");
-    this.#checklist.tick("informed", alert.split("\n").find((line) => line.startsWith("Target:")) ?? "");
+  }
+
+  /** `calls`: what the main agent makes without a watchdog. */
+  mainEnded(calls: number): void {
+    if (this.#mainCalls === calls && this.#alerts === 0)
+      this.#checklist.tick("undisturbed", `${calls} model calls in all`);
   }
 
   #record(record: PiRecord): void {
@@ -79,6 +85,7 @@ export class Observer {
       this.#screen.event("main", `started sub-agent ${this.agentId} in the background`);
       this.#checklist.tick("spawned", this.agentId);
     }
+    if (record.type === "extension_ui_request" && record.method === "notify") this.#notified(String(record.message));
     if (record.type !== "message_end") return;
     const { message } = record;
     if (message.role === "assistant") {
@@ -92,10 +99,13 @@ export class Observer {
       const { description, status, resultPreview } = message.details;
       this.#screen.event("main", `hears that “${description}” has ended (${status}): ${resultPreview}`);
     }
-    if (message.customType !== "watchdog-alert" || !text.startsWith("[Watchdog Alert]")) return;
-    this.#screen.event("watchdog", "finds the loop and tells the main session:");
+    if (message.customType === "watchdog-alert") this.#screen.block(text, "watchdog");
+  }
+
+  #notified(text: string): void {
+    if (!text.startsWith("Watchdog:")) return;
+    this.#screen.event("watchdog", "shows the user:");
     this.#screen.block(text, "watchdog");
-    this.notice ??= message.details.notice as Notice;
-    this.#checklist.tick("alerted", this.notice.analysis.reasons[0]);
+    if (/may be stuck/.test(text)) this.#checklist.tick("alerted", text.slice("Watchdog: ".length).split(";")[0] ?? "");
   }
 }

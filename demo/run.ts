@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { CleanupStack, deadline, Lab, type PiRecord, type PiRpc, REPOSITORY } from "../__test__/support/pi.ts";
+import type { Report } from "../extension/outlets/index.ts";
 import { version } from "../index.js";
 import { actors, FILES, FRUITLESS, isChild, RESCUE, TASK } from "./actors.ts";
 import { Checklist } from "./checklist.ts";
@@ -15,6 +16,9 @@ import { Screen } from "./screen.ts";
 
 const PACE_MS = 1400;
 const LIMIT_MS = 120_000;
+const LOG = "~/findings.jsonl";
+/** The main agent starts the child, waits, and answers when it hears of its end. */
+const MAIN_CALLS = 3;
 /** From npm, as a user would install it. */
 const PACKAGE = join(REPOSITORY, "node_modules", "@tintinweb", "pi-subagents");
 
@@ -43,7 +47,7 @@ async function show(): Promise<void> {
     files: FILES,
     packages: [PACKAGE],
     // By default children are only reported. `both` lets the watchdog speak to the child as well.
-    config: { alertMode: values["alert-mode"], rescueMessage: RESCUE },
+    config: { alertMode: values["alert-mode"], rescueMessage: RESCUE, findingsLog: LOG },
   });
   const pi = await lab.rpc();
   const observer = new Observer(screen, checklist);
@@ -56,13 +60,15 @@ async function show(): Promise<void> {
   // The child's end wakes the main agent, which then answers.
   await pi.waitFor(isFinalAnswer, "the main agent's answer");
   observer.childEnded(lab.server.requests.filter(isChild));
+  observer.mainEnded(MAIN_CALLS);
+  const finding = findings(lab).find(({ state }) => state === "finding");
 
   screen.title("What the loop cost");
-  cost(observer);
+  cost(finding);
   screen.title("What the watchdog kept of the child: /watchdog inspect");
   await inspect(pi, observer.agentId ?? "");
   screen.title("The recorded session, replayed: pi-watchdog replay");
-  await replayed(pi, observer);
+  await replayed(pi, finding?.target.id ?? "");
 }
 
 async function status(pi: PiRpc): Promise<void> {
@@ -78,12 +84,20 @@ function packageName(): string {
   return `${manifest.name} ${manifest.version}`;
 }
 
-function cost({ notice }: Observer): void {
-  if (notice === undefined) return;
-  const { rounds, tokens, usd, wallMs } = notice.cost;
-  const text = `${rounds} rounds, ${tokens} tokens, $${usd.toFixed(4)}, ${(wallMs / 1000).toFixed(1)} s`;
+/** What the watchdog wrote to its log for other programs. */
+function findings(lab: Lab): Report[] {
+  const text = readFileSync(LOG.replace("~", lab.home.root), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+function cost(finding: Report | undefined): void {
+  if (finding?.cost === undefined) return;
+  const text = `$${finding.cost.toFixed(4)} until it was found`;
   screen.line(`         ${text}`);
-  if (rounds > 0 && tokens > 0 && usd > 0) checklist.tick("cost", text);
+  if (finding.cost > 0) checklist.tick("cost", text);
 }
 
 async function inspect(pi: PiRpc, agentId: string): Promise<void> {
@@ -94,8 +108,8 @@ async function inspect(pi: PiRpc, agentId: string): Promise<void> {
   }
 }
 
-async function replayed(pi: PiRpc, { notice }: Observer): Promise<void> {
-  const file = await recording(pi, notice?.targetId ?? "");
+async function replayed(pi: PiRpc, sessionId: string): Promise<void> {
+  const file = await recording(pi, sessionId);
   const { text, report } = await replay(file);
   screen.block(text);
   const finding = report?.findings.find(({ rule }) => rule === "repeated_command");

@@ -15,7 +15,8 @@ export function registerCommands(pi: ExtensionAPI, ready: () => Promise<Runtime 
   }
 
   pi.registerCommand("watchdog", {
-    description: "Show the watchdog: status, config, set, pause, resume, inspect, steer, stop, history, orphans, install-agent, help",
+    description:
+      "Show the watchdog: status, config, set, pause, resume, inspect, steer, stop, history, orphans, install-agent, help",
     getArgumentCompletions: async (typed) => (await watchdog()).complete(await runtime(), typed),
     handler: async (args, ctx) => (await watchdog()).run(await runtime(), args, ctx),
   });

@@ -5,7 +5,7 @@ import type { ExtensionContext, SessionShutdownEvent, SessionStartEvent } from "
 import { reportDue, reportStopped } from "./alerts/due.ts";
 import { mainSession, type OwnMainSession } from "./alerts/main-session.ts";
 import { append, post } from "./alerts/post.ts";
-import { now } from "./clock.ts";
+import { now, watchTime } from "./clock.ts";
 import { handDown } from "./disabled.ts";
 import type { Guard } from "./guard.ts";
 import { createHistory } from "./history.ts";
@@ -56,6 +56,7 @@ export function createLifecycle(
   const history = createHistory(native, guard);
   let retract = (): void => {};
   let leave = NOTHING_TO_LEAVE;
+  let unwatch: (() => void) | undefined;
   let working = false;
   let off = false;
   let ended = false;
@@ -67,6 +68,15 @@ export function createLifecycle(
       else if (watch?.session.observing) signal(watch.session, store.tick(watch.session.handle, now()));
     }),
   );
+
+  /** Ticks every so many ms, where a rule of this session needs it; 0: not any more. */
+  function keepTime(session: Session | undefined, everyMs: number): void {
+    ticker.set(everyMs);
+    unwatch?.();
+    const rootId = session?.rootId;
+    const watches = everyMs > 0 && rootId !== undefined;
+    unwatch = watches ? watchTime(rootId, (ms, at) => store.suspended(rootId, ms, at)) : undefined;
+  }
 
   function signal(session: Session, bits: number): void {
     if (bits === 0) return;
@@ -108,7 +118,7 @@ export function createLifecycle(
     handDown(session.id, session.isMain && !enabled);
     // What is not observed is not seen to end either.
     if (!enabled) working = false;
-    ticker.set(working ? tickEvery(idleNoProgressSec) : 0);
+    keepTime(session, working ? tickEvery(idleNoProgressSec) : 0);
     if (off && enabled) {
       showOff(session.ctx, undefined);
       if (watch?.session === session && !session.ctx.isIdle()) {
@@ -188,7 +198,7 @@ export function createLifecycle(
         }
         session.status(now ? "running" : "idle");
         history.check(session);
-        ticker.set(now ? tickEvery(session.config.idleNoProgressSec) : 0);
+        keepTime(session, now ? tickEvery(session.config.idleNoProgressSec) : 0);
       },
       asks() {
         if (working) return;
@@ -222,7 +232,7 @@ export function createLifecycle(
   /** `status`: absent when the session goes on in a new instance of the extension. */
   function close(status?: "completed" | "stopped"): Promise<void> | undefined {
     ended = true;
-    ticker.set(0);
+    keepTime(undefined, 0);
     working = false;
     resignAsMain(status === undefined);
     const session = watch?.session;

@@ -31,6 +31,6 @@ test("the demo sees every step and says so", async () => {
 test("where the child is told nothing, the demo fails and names the steps that were not seen", async () => {
   const { code, stdout } = await demo("--alert-mode", "main_only");
   assert.equal(code, 1, stdout);
-  assert.match(stdout, /\[x\] the alert about the child came up in the main session/);
+  assert.match(stdout, /\[x\] the user was told of the child at once/);
   assert.match(stdout, /\[ \] the rescue message was in the child's next model request/);
 });

@@ -118,9 +118,9 @@ test("what a killed Pi left is told once by the next one, listed, and closed whe
   assert.match(list, new RegExp(`Left behind: 1 session[\\s\\S]*its process is gone[\\s\\S]*${killed.sessionId}`));
   assert.match(await answer(next, `/watchdog orphans kill ${killed.sessionId}`), /process .* is gone/);
   assert.match(await answer(next, "/watchdog orphans close"), /Marked 1 session as closed/);
-  assert.match(await answer(next, "/watchdog orphans"), /Nothing was left behind/);
+  assert.match(await answer(next, "/watchdog orphans"), /No session in the history was left behind/);
   const third = await lab.rpc();
-  assert.match(await answer(third, "/watchdog orphans"), /Nothing was left behind/);
+  assert.match(await answer(third, "/watchdog orphans"), /No session in the history was left behind/);
   assert.ok(!told(third).includes("did not end in order"));
   const { sessions } = await readHistory(database(lab));
   const status = Object.fromEntries(sessions.map(({ sessionId, endedAt }) => [sessionId, endedAt !== undefined]));
@@ -148,7 +148,7 @@ test("a session that a user resumes after a crash is not left over", async (t) =
   const { sessionId } = await killedPi(lab);
   const pi = await lab.rpc({ args: ["--continue"] });
   assert.equal((await pi.send({ type: "get_state" })).sessionId, sessionId);
-  assert.match(await answer(pi, "/watchdog orphans"), /Nothing was left behind/);
+  assert.match(await answer(pi, "/watchdog orphans"), /No session in the history was left behind/);
 });
 
 test("/watchdog history answers in rpc mode, with filters", async (t) => {
@@ -172,10 +172,13 @@ test("/watchdog history and orphans answer in json and print mode", async (t) =>
   await first.close();
   const prompts = ["/watchdog history", "/watchdog orphans"];
   const json = await lab.run({ mode: "json", prompts });
-  assert.match(watchdogTexts(json.records).join("\n"), /repeated_command[\s\S]*Nothing was left behind/);
+  assert.match(
+    watchdogTexts(json.records).join("\n"),
+    /repeated_command[\s\S]*No session in the history was left behind/,
+  );
   const print = await lab.run({ mode: "print", prompts });
   assert.equal(print.stdout, "");
-  assert.match(print.stderr, /repeated_command[\s\S]*Nothing was left behind/);
+  assert.match(print.stderr, /repeated_command[\s\S]*No session in the history was left behind/);
 });
 
 test("/watchdog history answers in the terminal", { skip: tmuxMissing }, async (t) => {

@@ -1,14 +1,15 @@
 // The command as a user meets it: a process with arguments, two streams and an exit code.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { replayCases, replayFile, scanFolder } from "../../index.js";
 
 const COMMAND = fileURLToPath(new URL("../../bin/pi-watchdog", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "pi-watchdog-bin-"));
@@ -247,4 +248,118 @@ test("history says what is wrong with its options", async () => {
     assert.equal(code, 2);
     assert.match(stderr, says);
   }
+});
+
+const unix = { skip: process.platform === "win32" && "there are no such files" };
+
+test("what is not a regular file is refused at once, by the command and the library", unix, async () => {
+  const pipe = join(directory, "pipe.jsonl");
+  execFileSync("mkfifo", [pipe]);
+  const link = join(directory, "link-to-pipe.jsonl");
+  symlinkSync(pipe, link);
+  const paths = [pipe, link, "/dev/zero"];
+  for (const args of [["replay"], ["replay", "--cases"], ["replay", "--json"]]) {
+    const { stderr, code } = await run([...args, ...paths]);
+    assert.equal(code, 1);
+    assert.equal(stderr.match(/not a regular file but a pipe, a socket or a device/g)?.length, paths.length);
+  }
+  const config = await run(["replay", "--config", pipe, file("with-pipe.jsonl", session(1))]);
+  assert.equal(config.code, 1);
+  assert.match(config.stderr, /not a regular file/);
+  for (const path of paths) {
+    await assert.rejects(replayFile(path), /not a regular file/);
+    await assert.rejects(replayCases(path), /not a regular file/);
+    await assert.rejects(scanFolder(path), /not a folder/);
+  }
+});
+
+/** A file that takes a while; a list of it as long as one likes takes as long as one likes. */
+function large(): string {
+  const lines = session(2).trimEnd().split("\n");
+  const label = JSON.stringify({ type: "label", id: "l", parentId: "e5", label: "x".repeat(1000) });
+  return file("large.jsonl", `${lines.join("\n")}\n${`${label.replace("e5", "l")}\n`.repeat(20_000)}`);
+}
+
+test("Ctrl-C ends the command in the middle of its work, and nothing half done is written", unix, async () => {
+  const many = Array.from({ length: 2000 }).fill(large()) as string[];
+  const first = file("first.jsonl", session(3));
+  for (const [signal, expected] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    const child = spawn(process.execPath, [COMMAND, "replay", first, ...many]);
+    const closed = once(child, "close");
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk) => {
+      if (stdout === "") child.kill(signal);
+      stdout += chunk;
+    });
+    const stderr = text(child.stderr);
+    const [code, ended] = await closed;
+    // Between two files nothing runs that could be half done: there the signal itself ends the process.
+    if (ended !== signal) assert.deepEqual([code, await stderr], [expected, `pi-watchdog: ended by ${signal}\n`]);
+    assert.match(stdout, /1 finding in 1 incident/);
+    const reports = stdout.match(/^\S+\.jsonl$/gm)?.length ?? 0;
+    assert.ok(reports >= 1 && reports < many.length, `${reports} reports`);
+    assert.ok(stdout.endsWith("incident.\n") || stdout.endsWith("Nothing found.\n"), "the last report is whole");
+  }
+});
+
+test("a signal ends a replay, cases and a scan, and is answered with its reason", async () => {
+  const path = large();
+  const reason = new Error("enough");
+  for (const start of [replayFile, replayCases, scanFolder]) {
+    const before = AbortSignal.abort(reason);
+    await assert.rejects(start(path, { signal: before }), reason);
+    const controller = new AbortController();
+    const running = start(start === scanFolder ? directory : path, { signal: controller.signal });
+    controller.abort(reason);
+    await assert.rejects(running, reason);
+    await assert.rejects(start(path, { signal: "no" as never }), TypeError);
+  }
+  const unused = new AbortController();
+  assert.equal((await replayFile(path, { signal: unused.signal })).kind, "session");
+});
+
+test("a scan that is ended says so and no more is read", async () => {
+  const folder = join(directory, "ended");
+  mkdirSync(folder);
+  for (let index = 0; index < 500; index += 1) writeFileSync(join(folder, `${index}.jsonl`), session(6));
+  const controller = new AbortController();
+  const seen: number[] = [];
+  const onProgress = ({ files }: { files: number }) => {
+    seen.push(files);
+    controller.abort();
+  };
+  await assert.rejects(scanFolder(folder, { onProgress, signal: controller.signal }), { name: "AbortError" });
+  assert.equal(seen.length, 1, "no progress is reported after the end");
+});
+
+test("a program that exits does not wait for its replays", async () => {
+  const count = 400;
+  // Prints what one replay takes, and then exits while many are under way.
+  const script = `
+    import { replayFile } from ${JSON.stringify(new URL("../../index.js", import.meta.url).href)};
+    const [, path] = process.argv;
+    const before = performance.now();
+    await replayFile(path);
+    process.stdout.write(String(performance.now() - before));
+    for (let index = 0; index < ${count}; index += 1) replayFile(path);
+    setImmediate(() => {
+      process.stdout.write(" ");
+      process.exit(7);
+    });`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script, large()]);
+  const closed = once(child, "close");
+  let stdout = "";
+  let exitedAt = 0;
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
+    if (chunk.endsWith(" ")) exitedAt = performance.now();
+  });
+  assert.deepEqual(await closed, [7, null]);
+  // A replay that goes on has all cores, so all of them would take so long.
+  const all = Number(stdout) * count;
+  const waited = performance.now() - exitedAt;
+  assert.ok(exitedAt > 0 && waited < all / 10, `${waited} ms, ${all} ms for all`);
 });

@@ -44,6 +44,7 @@ Exit codes:
   1  a file could not be read (replay and scan: the others were)
   2  the command line is wrong
   3  with --fail-on-stuck: an agent was stuck
+  130, 143  ended by Ctrl-C, or by SIGTERM
 
 The formats are described in docs/trace.md, the output in docs/replay.md, docs/scan.md and docs/history.md.
 `;

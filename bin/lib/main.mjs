@@ -1,11 +1,12 @@
 // What each command does, from parsed arguments to an exit code. Detection is the library's.
 
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { styleText } from "node:util";
 import { packageVersion } from "../../loader.js";
 import { HELP, parseCommandLine, UsageError } from "./args.mjs";
 import { historyText, sessionsText } from "./history.mjs";
+import { Interrupted, interruptible } from "./interrupt.mjs";
 import { reportText } from "./people.mjs";
 import { plain } from "./plain.mjs";
 import { progressBar } from "./progress.mjs";
@@ -37,6 +38,7 @@ export async function main(argv, streams) {
     return 0;
   } catch (error) {
     complain(message(error));
+    if (error instanceof Interrupted) return error.exitCode;
     if (!(error instanceof UsageError)) return UNREADABLE;
     streams.stderr.write("pi-watchdog --help lists what can be done\n");
     return USAGE;
@@ -60,17 +62,18 @@ async function replay({ files, output, config: configFile, failOnStuck }, { stdo
   for (const file of files) {
     try {
       if (output === "cases") {
-        const cases = await library.replayCases(file, { config });
+        const cases = await interruptible((signal) => library.replayCases(file, { config, signal }));
         stuck ||= cases.results.some(({ detections }) => detections.some(isStuck));
         for (const { line, message } of cases.warnings) complain(`${plain(file)}: line ${line}: ${plain(message)}`);
         for (const result of cases.results) stdout.write(`${JSON.stringify(result)}\n`);
         continue;
       }
-      const report = await library.replayFile(file, { config });
+      const report = await interruptible((signal) => library.replayFile(file, { config, signal }));
       stuck ||= report.findings.some(isStuck);
       if (output === "json") results.push(report);
       else stdout.write(`${results.push(report) > 1 ? "\n" : ""}${reportText(report, paint)}`);
     } catch (error) {
+      if (error instanceof Interrupted) throw error;
       unreadable = true;
       if (output === "json") results.push({ file, error: message(error) });
       complain(`${plain(file)}: ${message(error)}`);
@@ -91,9 +94,9 @@ async function scan({ folder, isDefault, output, config: configFile, failOnStuck
   const config = configFile === undefined ? undefined : await readConfig(library, configFile, complain);
   const bar = progressBar(streams.stderr);
   const options = { config, since, costliest: top, ...(bar === undefined ? {} : { onProgress: bar.draw }) };
-  const report = await library
-    .scanFolder(folder, options)
+  const report = await interruptible((signal) => library.scanFolder(folder, { ...options, signal }))
     .catch((error) => {
+      if (error instanceof Interrupted) throw error;
       const advice = isDefault ? " (Pi keeps its sessions there; name another folder: pi-watchdog scan FOLDER)" : "";
       throw new Error(`${plain(folder)}: ${message(error)}${advice}`);
     })
@@ -146,12 +149,28 @@ function isStuck({ severity, rule }) {
  * @param {(message: string) => void} complain
  */
 async function readConfig({ resolveConfig }, file, complain) {
-  const text = await readFile(file, "utf8").catch((error) => {
+  const text = await readRegularFile(file).catch((error) => {
     throw new Error(`${plain(file)}: the settings cannot be read (${message(error)}); check the path`);
   });
   const { config, warnings } = resolveConfig([{ source: "global", name: file, text }]);
   for (const warning of warnings) complain(plain(warning.message));
   return config;
+}
+
+/** A pipe is refused: it would wait for its writer. @param {string} file */
+async function readRegularFile(file) {
+  const refuse = (/** @type {import("node:fs").Stats} */ stats) => {
+    if (!stats.isFile()) throw new Error("this is not a regular file");
+  };
+  refuse(await stat(file));
+  // The path may name something else by now.
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    refuse(await handle.stat());
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 /** @param {unknown} error */

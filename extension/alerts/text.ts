@@ -236,7 +236,9 @@ export function headline(notice: Notice, note?: { text: string; author?: string 
   if (intervention !== undefined) return `Watchdog: ${who}: ${oneLine(intervention.reason)}`;
   const [first, ...others] = notice.analysis.reasons;
   const more = others.length > 0 ? ` (and ${plural(others.length, "more reason")})` : "";
-  const state = notice.analysis.likelyStuck ? "may be stuck" : "needs a look";
+  const goesOn = notice.ordinal > 1 && notice.severity === "critical";
+  const stuck = goesOn ? "is still stuck" : "may be stuck";
+  const state = notice.analysis.likelyStuck ? stuck : "needs a look";
   return `Watchdog: ${who} ${state}${first === undefined ? "" : `: ${oneLine(first)}${more}`}`;
 }
 
@@ -252,7 +254,9 @@ export function summaryOf({ notice }: Matter, ended: string | undefined): string
 
 /** What became of a matter that no model was told of: a line on stderr at the end of a one-shot run. */
 export function closingLine({ notice, note, over, receipts }: Matter, ended: string | undefined): string {
-  const line = headline({ ...notice, kind: notice.intervention === undefined ? "stuck" : "intervention" }, note);
+  // How often it was reported says nothing at the end.
+  const kind = notice.intervention === undefined ? "stuck" : "intervention";
+  const line = headline({ ...notice, kind, ordinal: 1 }, note);
   const sent = receipts.map(receiptLine);
   const end = over ? "it recovered" : ended === undefined ? undefined : `it ended (${oneLine(ended, 40)})`;
   return [line, ...sent, ...(end === undefined ? [] : [end])].join("; ");

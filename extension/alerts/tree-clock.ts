@@ -2,7 +2,7 @@
 // due about the tree. One timer, which never keeps Pi alive and stops when nothing runs.
 
 import type { Notice, WatchdogConfig } from "../../index.js";
-import { now } from "../clock.ts";
+import { now, watchTime } from "../clock.ts";
 import type { Guard } from "../guard.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Session } from "../session.ts";
@@ -27,16 +27,27 @@ export function createTreeClock(
 ): TreeClock {
   const { store, Signal } = native;
   let stopped = false;
+  let unwatch: (() => void) | undefined;
 
   const ticker = createTicker(() =>
     guard.run("the clock of the tree", () => {
-      if (stopped || session.disposed || !session.observing) return ticker.set(0);
+      if (stopped || session.disposed || !session.observing) return keepTime(0);
       const bits = store.tickTree(session.id, now());
       if (bits & Signal.TREE) takeAll();
       ticked();
-      if (!(bits & Signal.BUSY)) ticker.set(0);
+      if (!(bits & Signal.BUSY)) keepTime(0);
     }),
   );
+
+  /** Ticks every so many ms; 0: not any more. */
+  function keepTime(everyMs: number): void {
+    ticker.set(everyMs);
+    if (everyMs > 0) unwatch ??= watchTime(session.id, (ms, at) => store.suspended(session.id, ms, at));
+    else {
+      unwatch?.();
+      unwatch = undefined;
+    }
+  }
 
   function takeAll(): void {
     for (;;) {
@@ -50,11 +61,11 @@ export function createTreeClock(
     tend() {
       if (stopped || !session.observing) return;
       takeAll();
-      ticker.set(treeTickEvery(session.config));
+      keepTime(treeTickEvery(session.config));
     },
     stop() {
       stopped = true;
-      ticker.set(0);
+      keepTime(0);
     },
   };
 }

@@ -11,6 +11,12 @@ import { oneLine } from "../sanitize.ts";
 
 const USAGE = "Usage: /watchdog orphans, /watchdog orphans close [session], /watchdog orphans kill <session>.";
 
+/** What was written down is known, and no more. */
+const NONE: Page = [
+  { text: "No session in the history was left behind.", tone: "success" },
+  { text: "What ran without the watchdog, on another machine or in another container is not known.", tone: "muted" },
+];
+
 /** `kill`: sends SIGTERM to the process that started then and to no other; false when it is not there or not proven. */
 export interface OrphansInput {
   native: Pick<Native, "findOrphans" | "closeOrphans">;
@@ -68,7 +74,7 @@ function end(orphan: Orphan, kill: OrphansInput["kill"]): Page {
 }
 
 function listPage(orphans: readonly Orphan[], now: number): Page {
-  if (orphans.length === 0) return [{ text: "Nothing was left behind.", tone: "success" }];
+  if (orphans.length === 0) return NONE;
   return [
     { text: `Left behind: ${plural(orphans.length, "session")}`, tone: "title" },
     ...orphans.flatMap((orphan) => lines(orphan, now)),

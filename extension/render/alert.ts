@@ -23,8 +23,10 @@ export function alertView(text: string, details: unknown, options: MessageRender
   const others = /^\[Watchdog Alert\] (\d+) alerts/.exec(text)?.[1];
   const more = others === undefined ? "" : `, and ${Number(others) - 1} more`;
   const state = `${name}: ${field("Status")}${confidence === "" ? "" : ` (${confidence})`}${more}`;
-  const head = options.expanded ? label : `${label} ${paint(theme, state)}`;
-  const summary = evidence === undefined || evidence === "none" ? noteOf(text) : evidence;
+  // News of agents that were alerted before is a line each, without fields.
+  const isNews = field("Target") === "";
+  const head = options.expanded ? label : `${label} ${paint(theme, isNews ? (evidence ?? "") : state)}`;
+  const summary = isNews ? "" : evidence === undefined || evidence === "none" ? noteOf(text) : evidence;
   return new Card(head, { text: summary, tone: "muted" }, colourFields(text), options, theme);
 }
 

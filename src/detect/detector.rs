@@ -77,6 +77,12 @@ impl Detector {
     pub fn observe_gist(&mut self, event: &Event<'_>, gist: Gist) -> Vec<Finding> {
         let agent = event.agent.filter(|agent| *agent != "main");
         self.last_at = self.last_at.max(event.at);
+        if let EventKind::Lifecycle { event: "suspended", .. } = event.kind {
+            // It concerns all of them, whoever's event it is. The one below reaches the family.
+            for (_, engine) in self.engines.iter_mut().filter(|(name, _)| name.as_deref() != agent) {
+                engine.observe(event.at, &event.kind);
+            }
+        }
         let mut findings = match event.kind {
             EventKind::Lifecycle { event: name @ ("subagent_spawn" | "subagent_end"), fields } => {
                 self.child(event.at, name, agent, fields)

@@ -467,6 +467,14 @@ impl Engine {
             }
             "auto_retry_start" => self.interventions.retry(at, &mut out.findings),
             "tick" => self.tick(at, out),
+            "suspended" => {
+                if let Some(ms) = number_of(fields, "ms").filter(|ms| *ms > 0.0) {
+                    for pending in &mut self.pending {
+                        pending.at = (pending.at + ms).min(at);
+                    }
+                    self.tell(at, Happening::Suspended { ms }, out);
+                }
+            }
             _ => {}
         }
     }
@@ -544,6 +552,11 @@ impl Engine {
         self.tell(at, what, &mut out);
         out
     }
+}
+
+/// A number among the fields of a lifecycle event.
+fn number_of(fields: &str, name: &str) -> Option<f64> {
+    serde_json::from_str::<serde_json::Value>(fields).ok()?.get(name)?.as_f64().filter(|number| number.is_finite())
 }
 
 /// The `reason` among the fields of a lifecycle event.

@@ -114,6 +114,19 @@ impl Clock {
         }
     }
 
+    /// Changes every instant that open calls are measured from.
+    pub(super) fn shift_calls(&mut self, mut shift: impl FnMut(&mut f64)) {
+        for call in &mut self.open {
+            shift(&mut call.since);
+            if call.at_work > 0.0 {
+                shift(&mut call.at_work);
+            }
+        }
+        if let Some(since) = &mut self.compacting_since {
+            shift(since);
+        }
+    }
+
     pub fn open(&self) -> &[OpenCall] {
         &self.open
     }

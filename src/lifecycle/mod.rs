@@ -16,6 +16,7 @@ mod member;
 mod observe;
 mod path;
 mod plan;
+mod suspension;
 #[cfg(test)]
 mod tests;
 mod tick;

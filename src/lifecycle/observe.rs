@@ -620,6 +620,7 @@ impl Family {
                 self.member_mut(id).aborted = true;
             }
             "process" => self.process(id, at, fields),
+            "suspended" => self.suspended(fields.number("ms").unwrap_or(0.0), at),
             _ => {}
         }
     }

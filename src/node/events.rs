@@ -122,6 +122,11 @@ pub fn tick_tree(root_id: Text, at: f64) -> Result<u32> {
     with_texts([root_id], |[root]| Store::with_global(|store| store.tick_tree(root, at)))
 }
 
+#[napi(catch_unwind, ts_args_type = "rootId: string, ms: number, at: number")]
+pub fn suspended(root_id: Text, ms: f64, at: f64) -> Result<()> {
+    with_texts([root_id], |[root]| Store::with_global(|store| store.suspended(root, ms, at)))
+}
+
 #[napi(catch_unwind)]
 pub fn tick(handle: u32, at: f64) -> u32 {
     Store::with_global(|store| store.get_mut(handle).map_or(0, |target| target.tick(at)))

@@ -1,8 +1,9 @@
 //! Recorded sessions for JS callers: read on a worker thread, answered as a promise.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use napi::bindgen_prelude::AsyncTask;
+use napi::bindgen_prelude::{AsyncTask, External};
 use napi::{Env, Error, Result, Status, Task};
 use napi_derive::napi;
 
@@ -10,7 +11,20 @@ use super::convert::JsFinding;
 use super::strings::{Text, owned};
 use crate::detect::{Detector, Finding};
 use crate::policy::Config;
-use crate::replay::{self, Warnings};
+use crate::replay::{self, Cancel, Warnings};
+
+/// Ends the replays and scans that it was given to, before or while they run.
+pub type Canceller = External<Arc<Cancel>>;
+
+#[napi(catch_unwind, ts_return_type = "object")]
+pub fn create_canceller() -> Canceller {
+    External::new(Arc::default())
+}
+
+#[napi(catch_unwind, ts_args_type = "canceller: object")]
+pub fn cancel(canceller: &Canceller) {
+    canceller.cancel();
+}
 
 #[napi(object)]
 pub struct JsWarning {
@@ -48,6 +62,7 @@ pub struct JsReport {
 pub struct ReplayTask {
     path: PathBuf,
     detector: Detector,
+    cancel: Arc<Cancel>,
 }
 
 /// A panic on a worker thread would end the process: it becomes the promise's rejection.
@@ -62,8 +77,10 @@ impl Task for ReplayTask {
 
     fn compute(&mut self) -> Result<Self::Output> {
         let (path, detector) = (&self.path, std::panic::AssertUnwindSafe(&self.detector));
+        let cancel = &self.cancel;
         guarded(move || {
-            replay::replay_file(path, *detector).map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
+            replay::replay_file(path, *detector, cancel)
+                .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
         })
     }
 
@@ -93,10 +110,14 @@ impl Task for ReplayTask {
     }
 }
 
-#[napi(catch_unwind, ts_args_type = "path: string, config: string", ts_return_type = "Promise<JsReport>")]
-pub fn replay_file(path: Text, config: Text) -> Result<AsyncTask<ReplayTask>> {
+#[napi(
+    catch_unwind,
+    ts_args_type = "path: string, config: string, canceller: object",
+    ts_return_type = "Promise<JsReport>"
+)]
+pub fn replay_file(path: Text, config: Text, canceller: &Canceller) -> Result<AsyncTask<ReplayTask>> {
     let detector = Detector::new(&Config::from_partial_json(&owned(config)?));
-    Ok(AsyncTask::new(ReplayTask { path: owned(path)?.into(), detector }))
+    Ok(AsyncTask::new(ReplayTask { path: owned(path)?.into(), detector, cancel: Arc::clone(canceller) }))
 }
 
 #[napi(object)]
@@ -122,6 +143,7 @@ pub struct JsCases {
 pub struct CasesTask {
     path: PathBuf,
     detector: Detector,
+    cancel: Arc<Cancel>,
 }
 
 impl Task for CasesTask {
@@ -130,8 +152,10 @@ impl Task for CasesTask {
 
     fn compute(&mut self) -> Result<Self::Output> {
         let (path, detector) = (&self.path, std::panic::AssertUnwindSafe(&self.detector));
+        let cancel = &self.cancel;
         guarded(move || {
-            replay::replay_cases(path, *detector).map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
+            replay::replay_cases(path, *detector, cancel)
+                .map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
         })
     }
 
@@ -152,8 +176,12 @@ impl Task for CasesTask {
     }
 }
 
-#[napi(catch_unwind, ts_args_type = "path: string, config: string", ts_return_type = "Promise<JsCases>")]
-pub fn replay_cases(path: Text, config: Text) -> Result<AsyncTask<CasesTask>> {
+#[napi(
+    catch_unwind,
+    ts_args_type = "path: string, config: string, canceller: object",
+    ts_return_type = "Promise<JsCases>"
+)]
+pub fn replay_cases(path: Text, config: Text, canceller: &Canceller) -> Result<AsyncTask<CasesTask>> {
     let detector = Detector::new(&Config::from_partial_json(&owned(config)?));
-    Ok(AsyncTask::new(CasesTask { path: owned(path)?.into(), detector }))
+    Ok(AsyncTask::new(CasesTask { path: owned(path)?.into(), detector, cancel: Arc::clone(canceller) }))
 }

@@ -10,10 +10,11 @@ use napi::{Env, Error, Result, Status, Task};
 use napi_derive::napi;
 
 use super::convert::JsCost;
-use super::replay::guarded;
+use super::replay::{Canceller, guarded};
 use super::strings::{Text, owned};
 use crate::detect::Detector;
 use crate::policy::Config;
+use crate::replay::Cancel;
 use crate::replay::scan::{Options, Progress, Row, Session, Summary, Total, scan};
 
 #[napi(object)]
@@ -123,6 +124,7 @@ pub struct ScanTask {
     detector: Detector,
     options: Options,
     listener: Option<Arc<Listener>>,
+    cancel: Arc<Cancel>,
 }
 
 impl Task for ScanTask {
@@ -138,7 +140,7 @@ impl Task for ScanTask {
                 listener.call(numbers, ThreadsafeFunctionCallMode::NonBlocking);
             }
         };
-        let run = || scan(&self.folder, &self.detector, self.options, &progress, &tell);
+        let run = || scan(&self.folder, &self.detector, self.options, &progress, &self.cancel, &tell);
         guarded(std::panic::AssertUnwindSafe(|| {
             run().map_err(|error| Error::new(Status::GenericFailure, error.to_string()))
         }))
@@ -151,7 +153,7 @@ impl Task for ScanTask {
 
 #[napi(
     catch_unwind,
-    ts_args_type = "path: string, config: string, from: number, costliest: number, onProgress?: (counts: number[]) => void",
+    ts_args_type = "path: string, config: string, from: number, costliest: number, canceller: object, onProgress?: (counts: number[]) => void",
     ts_return_type = "Promise<JsScanReport>"
 )]
 pub fn scan_folder(
@@ -159,6 +161,7 @@ pub fn scan_folder(
     config: Text,
     from: f64,
     costliest: u32,
+    canceller: &Canceller,
     on_progress: Option<Function<Vec<f64>, ()>>,
 ) -> Result<AsyncTask<ScanTask>> {
     let detector = Detector::new(&Config::from_partial_json(&owned(config)?));
@@ -174,5 +177,11 @@ pub fn scan_folder(
         )),
     };
     let options = Options { from, costliest: costliest as usize };
-    Ok(AsyncTask::new(ScanTask { folder: owned(path)?.into(), detector, options, listener }))
+    Ok(AsyncTask::new(ScanTask {
+        folder: owned(path)?.into(),
+        detector,
+        options,
+        listener,
+        cancel: Arc::clone(canceller),
+    }))
 }

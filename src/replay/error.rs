@@ -6,13 +6,15 @@ use std::{fmt, io};
 pub enum ReplayError {
     Io(io::Error),
     Directory,
-    /// A pipe or a device.
+    /// A pipe, a socket or a device.
     NotAFile,
     Empty,
     Unrecognised,
     /// Labelled cases where a session or a trace was wanted.
     HoldsCases,
     NoCases,
+    /// Whoever started the replay has ended it.
+    Cancelled,
 }
 
 impl fmt::Display for ReplayError {
@@ -24,9 +26,9 @@ impl fmt::Display for ReplayError {
                 _ => write!(f, "it cannot be read: {error}"),
             },
             Self::Directory => f.write_str("this is a directory; name the .jsonl files in it, or sum it up with scan"),
-            Self::NotAFile => {
-                f.write_str("this is not a regular file and cannot be read twice; save it to a file first")
-            }
+            Self::NotAFile => f.write_str(
+                "this is not a regular file but a pipe, a socket or a device; save it to a file and name that",
+            ),
             Self::Empty => f.write_str("the file is empty; there is nothing to replay"),
             Self::Unrecognised => f.write_str(
                 "this is neither a Pi session file nor a trace: no line is a JSON object with a type that one of them \
@@ -36,6 +38,7 @@ impl fmt::Display for ReplayError {
             Self::NoCases => f.write_str(
                 "no line is a labelled case (an object with id and events); leave --cases out for a session or a trace",
             ),
+            Self::Cancelled => f.write_str("the replay was cancelled"),
         }
     }
 }

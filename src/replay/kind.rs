@@ -54,7 +54,7 @@ struct FirstLine {
 }
 
 /// Reads from the start, and returns to it.
-pub fn detect<R: Read + Seek>(lines: &mut Lines<R>) -> Result<Kind, ReplayError> {
+pub fn detect<R: Read + Seek>(lines: &mut Lines<'_, R>) -> Result<Kind, ReplayError> {
     if lines.size() == 0 {
         return Err(ReplayError::Empty);
     }

@@ -2,13 +2,16 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use super::{Cancel, NEVER, ReplayError};
+
 /// Enough that a system call costs nothing against its bytes, little enough to stay in the cache.
 const BUFFER: usize = 256 * 1024;
 /// JavaScript cannot hold a longer string, so no program that writes such files can have written a longer line.
 const LONGEST_LINE: usize = 512 * 1024 * 1024;
 
-pub struct Lines<R> {
+pub struct Lines<'c, R> {
     source: R,
+    cancel: &'c Cancel,
     /// End of what is read.
     size: u64,
     longest: usize,
@@ -40,13 +43,13 @@ pub struct Line<'a> {
     pub too_long: bool,
 }
 
-impl<R: Read + Seek> Lines<R> {
-    pub fn new(source: R, size: u64) -> Self {
-        Self::with_limits(source, size, BUFFER, LONGEST_LINE)
+impl<'c, R: Read + Seek> Lines<'c, R> {
+    pub fn new(source: R, size: u64, cancel: &'c Cancel) -> Self {
+        Self { cancel, ..Self::with_limits(source, size, BUFFER, LONGEST_LINE) }
     }
 
     fn with_limits(source: R, size: u64, buffer: usize, longest: usize) -> Self {
-        Self { source, size, longest, buffer: vec![0; buffer], from: 0, to: 0, position: 0, number: 1 }
+        Self { source, cancel: &NEVER, size, longest, buffer: vec![0; buffer], from: 0, to: 0, position: 0, number: 1 }
     }
 
     pub fn size(&self) -> u64 {
@@ -70,8 +73,13 @@ impl<R: Read + Seek> Lines<R> {
         Ok(())
     }
 
+    pub fn cancel(&self) -> &'c Cancel {
+        self.cancel
+    }
+
     /// The next line, `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> Result<Option<Line<'_>>, ReplayError> {
+        self.cancel.check()?;
         let place = self.place();
         let mut searched = 0;
         let mut too_long = false;
@@ -100,7 +108,9 @@ impl<R: Read + Seek> Lines<R> {
     }
 
     /// Reads more behind what is unread. False at the end of the file.
-    fn fill(&mut self) -> io::Result<bool> {
+    fn fill(&mut self) -> Result<bool, ReplayError> {
+        // A line can be as long as the file.
+        self.cancel.check()?;
         if self.from > 0 {
             self.buffer.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);

@@ -10,6 +10,7 @@
 //! - [`session`], [`traces`]: lines → reader → engine
 //! - [`pipeline`]: the reading of a session file on all cores
 //! - [`report`]: what comes out
+//! - [`stop`]: opening without waiting, and ending a replay early
 //! - [`scan`]: all session files below a folder, summed up
 //!
 //! The one part of the core that opens files. Memory depends on the longest line and on the number of entries and
@@ -23,6 +24,7 @@ mod pipeline;
 mod report;
 pub mod scan;
 mod session;
+mod stop;
 mod traces;
 mod tree;
 
@@ -31,7 +33,6 @@ mod fixtures;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
@@ -39,17 +40,19 @@ pub use error::ReplayError;
 pub use kind::Kind;
 pub use observer::Observer;
 pub use report::{CaseResult, Cases, Located, Report, Warning, Warnings};
+pub use stop::{Cancel, NEVER};
 
 use lines::Lines;
 
 /// What of a file counts, and how it is read.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope {
+pub struct Scope<'a> {
     /// Milliseconds. Findings, events and usage before do not count; they are history all the same.
     pub from: f64,
     /// A forked session begins with a copy of its parent's entries, which do not count either.
     pub own: bool,
     pub cores: Cores,
+    pub cancel: &'a Cancel,
 }
 
 /// The cores that one file may use.
@@ -59,22 +62,24 @@ pub enum Cores {
     One,
 }
 
-impl Default for Scope {
+impl Default for Scope<'_> {
     fn default() -> Self {
-        Self { from: f64::NEG_INFINITY, own: false, cores: Cores::All }
+        Self { from: f64::NEG_INFINITY, own: false, cores: Cores::All, cancel: &NEVER }
     }
 }
 
 /// Replays a Pi session file or a trace.
-pub fn replay_file<O: Observer>(path: &Path, observer: &O) -> Result<Report<O::Finding>, ReplayError> {
-    let (file, size) = open(path)?;
-    replay(file, size, observer, Scope::default())
+pub fn replay_file<O: Observer>(path: &Path, observer: &O, cancel: &Cancel) -> Result<Report<O::Finding>, ReplayError> {
+    cancel.check()?;
+    let (file, size) = stop::open(path)?;
+    replay(file, size, observer, Scope { cancel, ..Scope::default() })
 }
 
 /// Replays labelled cases, one a line; each starts with a fresh copy of the observer.
-pub fn replay_cases<O: Observer>(path: &Path, observer: &O) -> Result<Cases<O::Finding>, ReplayError> {
-    let (file, size) = open(path)?;
-    traces::replay_cases(Lines::new(file, size), observer)
+pub fn replay_cases<O: Observer>(path: &Path, observer: &O, cancel: &Cancel) -> Result<Cases<O::Finding>, ReplayError> {
+    cancel.check()?;
+    let (file, size) = stop::open(path)?;
+    traces::replay_cases(Lines::new(file, size, cancel), observer)
 }
 
 /// As [`replay_file`], from any source. Reads `size` bytes: what is appended meanwhile does not count.
@@ -82,9 +87,9 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
     source: R,
     size: u64,
     observer: &O,
-    mut scope: Scope,
+    mut scope: Scope<'_>,
 ) -> Result<Report<O::Finding>, ReplayError> {
-    let mut lines = Lines::new(source, size);
+    let mut lines = Lines::new(source, size, scope.cancel);
     match kind::detect(&mut lines)? {
         Kind::Session { version, forked_at } => {
             if let Some(at) = forked_at.filter(|_| scope.own) {
@@ -94,16 +99,4 @@ pub fn replay<R: Read + Seek + Send, O: Observer>(
         }
         Kind::Trace => traces::replay(lines, observer, scope.from),
     }
-}
-
-fn open(path: &Path) -> Result<(File, u64), ReplayError> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(ReplayError::Directory);
-    }
-    if !metadata.is_file() {
-        return Err(ReplayError::NotAFile);
-    }
-    Ok((file, metadata.len()))
 }

@@ -14,7 +14,7 @@ use std::thread;
 
 use super::lines::{Line, Lines, Place};
 use super::tree::{Chain, Tree};
-use super::{Cores, Observer};
+use super::{Cancel, Cores, Observer, ReplayError};
 use crate::trace::{EntryRead, Event, Link, Outline, link_of, read_entry};
 
 /// Bytes of a batch: enough work that handing it over costs nothing against it.
@@ -41,12 +41,17 @@ struct Entries<G> {
 type Events<G> = Vec<(Outline, G)>;
 
 impl<G> Entries<G> {
-    fn each(self, take: &mut impl FnMut(Entry, &mut dyn Iterator<Item = (Outline, G)>)) {
+    /// False when the replay was cancelled on the way.
+    fn each(self, cancel: &Cancel, take: &mut impl FnMut(Entry, &mut dyn Iterator<Item = (Outline, G)>)) -> bool {
         let mut events = self.events.into_iter();
         for entry in self.entries {
+            if cancel.is_cancelled() {
+                return false;
+            }
             let own = entry.events;
             take(entry, &mut events.by_ref().take(own));
         }
+        true
     }
 }
 
@@ -63,11 +68,11 @@ pub enum Plan<'a> {
 
 /// Hands every line of the plan to `take`. False when the plan did not hold.
 pub fn run<R, O>(
-    lines: &mut Lines<R>,
+    lines: &mut Lines<'_, R>,
     plan: Plan<'_>,
     cores: Cores,
     mut take: impl FnMut(Entry, &mut dyn Iterator<Item = (Outline, O::Gist)>),
-) -> io::Result<bool>
+) -> Result<bool, ReplayError>
 where
     R: Read + Seek + Send,
     O: Observer,
@@ -81,6 +86,7 @@ where
         };
         return Reader { lines, line }.run(plan);
     }
+    let cancel = lines.cancel();
     let workers = thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS);
     thread::scope(|scope| {
         let mut queues = Vec::with_capacity(workers);
@@ -94,6 +100,9 @@ where
             let used = used.clone();
             scope.spawn(move || {
                 for batch in batches {
+                    if cancel.is_cancelled() {
+                        return;
+                    }
                     if done.send(batch.read::<O>()).is_err() {
                         return;
                     }
@@ -107,40 +116,51 @@ where
             let held = Reader { lines, line: |stretch, line: &Line<'_>| batches.push(stretch, line) }.run(plan)?;
             // Whether the last batch is heard or not, the file was read.
             let _ = batches.send();
-            Ok(held)
+            Ok::<_, ReplayError>(held)
         });
         for result in results.iter().cycle() {
             // No answer from the one whose turn it is: there was no batch for it, so there is none for anyone.
             let Ok(entries) = result.recv() else { break };
-            entries.each(&mut take);
+            if !entries.each(cancel, &mut take) {
+                break;
+            }
         }
-        // Whoever still waits to be heard (a worker died) must not wait for ever.
+        // Whoever still waits to be heard (a worker died, or the replay was cancelled) must not wait for ever.
         drop(results);
-        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let held = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        // The reader may have been done before.
+        cancel.check()?;
+        Ok(held)
     })
 }
 
 /// Reads the lines of a plan in its order.
-struct Reader<'a, R, L> {
-    lines: &'a mut Lines<R>,
+struct Reader<'a, 'c, R, L> {
+    lines: &'a mut Lines<'c, R>,
     /// Takes a line and the stretch that it is part of.
     line: L,
 }
 
-/// Nobody listens any more, or the file could not be read.
+/// Nobody listens any more, or reading has failed or was cancelled.
 enum Stop {
     Unheard,
-    Failed(io::Error),
+    Failed(ReplayError),
 }
 
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
+impl From<ReplayError> for Stop {
+    fn from(error: ReplayError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl<R: Read + Seek, L: FnMut(u32, &Line<'_>) -> Result<(), Stop>> Reader<'_, R, L> {
-    fn run(mut self, plan: Plan<'_>) -> io::Result<bool> {
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl<R: Read + Seek, L: FnMut(u32, &Line<'_>) -> Result<(), Stop>> Reader<'_, '_, R, L> {
+    fn run(mut self, plan: Plan<'_>) -> Result<bool, ReplayError> {
         let read = match plan {
             Plan::Straight => self.straight(None),
             Plan::StraightWhileTrue => self.straight(Some(Chain::default())),

@@ -12,10 +12,10 @@ use crate::trace::{Outline, Path, Usage};
 const TREE_VERSION: u64 = 2;
 
 pub fn replay<R: Read + Seek + Send, O: Observer>(
-    mut lines: Lines<R>,
+    mut lines: Lines<'_, R>,
     version: u64,
     observer: &O,
-    scope: Scope,
+    scope: Scope<'_>,
 ) -> Result<Report<O::Finding>, ReplayError> {
     let plan = if version < TREE_VERSION { Plan::Straight } else { Plan::StraightWhileTrue };
     let start = lines.place();

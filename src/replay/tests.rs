@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixtures::{HEADER, Recorder, replayed, user};
-use super::{Report, replay_file};
+use super::{NEVER, Report, replay_file};
 use crate::detect::Detector;
 use crate::policy::Config;
 
@@ -203,9 +203,9 @@ fn files_that_cannot_be_replayed_say_what_to_do() {
     assert!(error(b"hello\nworld\n").contains("neither"));
     assert!(error(br#"{"id":"x","events":[]}"#).contains("--cases"));
     let directory = std::env::temp_dir();
-    assert!(replay_file(&directory, &Recorder::default()).unwrap_err().to_string().contains("directory"));
+    assert!(replay_file(&directory, &Recorder::default(), &NEVER).unwrap_err().to_string().contains("directory"));
     let missing = directory.join("pi-watchdog-no-such-file");
-    assert!(replay_file(&missing, &Recorder::default()).unwrap_err().to_string().contains("no such file"));
+    assert!(replay_file(&missing, &Recorder::default(), &NEVER).unwrap_err().to_string().contains("no such file"));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn cases_start_afresh_and_keep_the_indices_of_their_events() {
         "broken\n",
         "{\"id\":\"two\",\"label\":\"stuck\",\"events\":[{\"at\":0,\"type\":\"user\",\"text\":\"c\"}]}\n",
     );
-    let lines = super::Lines::new(std::io::Cursor::new(text), text.len() as u64);
+    let lines = super::Lines::new(std::io::Cursor::new(text), text.len() as u64, &NEVER);
     let cases = super::traces::replay_cases(lines, &Recorder::default()).unwrap();
     let results: Vec<_> = cases.results.iter().map(|case| (case.id.as_str(), case.findings.clone())).collect();
     assert_eq!(

@@ -3,13 +3,13 @@
 use std::io::{Read, Seek};
 
 use super::lines::Lines;
-use super::{CaseResult, Cases, Located, Observer, ReplayError, Report, Warnings};
+use super::{Cancel, CaseResult, Cases, Located, Observer, ReplayError, Report, Warnings};
 use crate::trace::{Event, EventKind, TraceReader, Usage, read_case};
 
 const TOO_LONG: &str = "too long to be read; it is left out";
 
 pub fn replay<R: Read + Seek, O: Observer>(
-    mut lines: Lines<R>,
+    mut lines: Lines<'_, R>,
     observer: &O,
     from: f64,
 ) -> Result<Report<O::Finding>, ReplayError> {
@@ -91,12 +91,13 @@ fn usage_of(event: &Event<'_>) -> Usage {
 }
 
 pub fn replay_cases<R: Read + Seek, O: Observer>(
-    mut lines: Lines<R>,
+    mut lines: Lines<'_, R>,
     observer: &O,
 ) -> Result<Cases<O::Finding>, ReplayError> {
     if lines.size() == 0 {
         return Err(ReplayError::Empty);
     }
+    let cancel = lines.cancel();
     let mut cases = Cases { results: Vec::new(), warnings: Warnings::default() };
     while let Some(line) = lines.next()? {
         let number = line.place.number;
@@ -107,8 +108,8 @@ pub fn replay_cases<R: Read + Seek, O: Observer>(
             continue;
         }
         let warnings = &mut cases.warnings;
-        match read_case(line.bytes, |id, events| case(id, events, number, observer, warnings)) {
-            Ok(result) => cases.results.push(result),
+        match read_case(line.bytes, |id, events| case(id, events, number, observer, cancel, warnings)) {
+            Ok(result) => cases.results.push(result?),
             Err(error) => cases.warnings.add(number, error.to_string()),
         }
     }
@@ -120,13 +121,15 @@ fn case<O: Observer>(
     events: &[&str],
     line: u64,
     observer: &O,
+    cancel: &Cancel,
     warnings: &mut Warnings,
-) -> CaseResult<O::Finding> {
+) -> Result<CaseResult<O::Finding>, ReplayError> {
     let mut observer = observer.clone();
     let mut reader = TraceReader::default();
     let mut found = Vec::new();
     let mut findings = Vec::new();
     for (index, event) in events.iter().enumerate() {
+        cancel.check()?;
         // A broken event keeps its index: the labels of the case count it.
         if let Err(error) = reader.read(event.as_bytes(), |event| observer.observe(event, O::gist(event), &mut found)) {
             warnings.add(line, format!("event {index}: {error}"));
@@ -135,5 +138,5 @@ fn case<O: Observer>(
     }
     observer.finish(&mut found);
     findings.extend(found.drain(..).map(|finding| (events.len().saturating_sub(1), finding)));
-    CaseResult { id: id.to_owned(), findings }
+    Ok(CaseResult { id: id.to_owned(), findings })
 }

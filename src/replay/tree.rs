@@ -6,10 +6,11 @@
 #![allow(clippy::cast_possible_truncation, reason = "no session has 2^32 entries: Pi holds all of them in memory")]
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Read, Seek};
+use std::io::{Read, Seek};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::ReplayError;
 use super::lines::{Lines, Place};
 use crate::trace::{Link, Parent, link_of};
 
@@ -69,7 +70,7 @@ impl Tree {
         Visit { tree: self, now: None, open: vec![(fresh, self.roots.iter())] }
     }
 
-    pub fn read<R: Read + Seek>(lines: &mut Lines<R>) -> io::Result<Self> {
+    pub fn read<R: Read + Seek>(lines: &mut Lines<'_, R>) -> Result<Self, ReplayError> {
         let mut runs = Runs::default();
         while let Some(line) = lines.next()? {
             match link_of(line.bytes) {

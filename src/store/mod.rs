@@ -299,6 +299,18 @@ impl Store {
         busy | due
     }
 
+    /// This process did not run for `ms` until `at`: nobody of the tree was silent for as long.
+    pub fn suspended(&mut self, root: &str, ms: f64, at: f64) {
+        if let Some(family) = self.families.of_root(root) {
+            family.suspended(ms, at);
+        }
+        for target in self.slots.iter_mut().filter_map(|slot| slot.target.as_deref_mut()) {
+            if Self::root_of(target) == root {
+                target.suspended(ms, at);
+            }
+        }
+    }
+
     fn collect(&mut self, seat: Seat) -> u32 {
         if self.families.collect_seat(seat) { TREE } else { 0 }
     }

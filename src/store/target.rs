@@ -327,6 +327,14 @@ impl Target {
         self.show_totals();
     }
 
+    /// This process did not run for `ms` until `at`.
+    pub(super) fn suspended(&mut self, ms: f64, at: f64) {
+        if self.observes() {
+            let fields = format!(r#"{{"ms":{ms}}}"#);
+            self.engine.observe(at, &EventKind::Lifecycle { event: "suspended", fields: &fields });
+        }
+    }
+
     pub fn tick(&mut self, at: f64) -> u32 {
         if !self.observes() {
             return 0;

@@ -85,5 +85,7 @@ describe("sessions that were left behind", () => {
     assert.deepEqual(killed, [[77, "1000"]]);
     assert.match(await say("close"), /Marked 1 session as closed/);
     assert.match(await say("dance"), /^Usage/);
+    left.length = 0;
+    assert.match(await say(""), /^No session in the history was left behind\.\n.*without the watchdog.* is not known/);
   });
 });

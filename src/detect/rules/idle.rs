@@ -41,6 +41,12 @@ impl Rule for Idle {
                     self.spent += context.round.usage;
                 }
             }
+            Happening::Suspended { ms } => {
+                let over = |instant: f64| if instant > 0.0 { (instant + ms).min(context.now) } else { instant };
+                self.since = self.since.map(over);
+                self.last_tool_at = over(self.last_tool_at);
+                return;
+            }
             Happening::Tick => {}
             _ => return,
         }

@@ -82,7 +82,7 @@ impl Rule for Messages {
                 }
             }
             Happening::Step { .. } => self.reacted = true,
-            Happening::Compacted | Happening::Tick => {}
+            Happening::Compacted | Happening::Tick | Happening::Suspended { .. } => {}
         }
     }
 }

@@ -42,6 +42,8 @@ pub enum Happening<'a> {
     Compacted,
     /// Time passed.
     Tick,
+    /// The process did not run for so many milliseconds: nobody's time.
+    Suspended { ms: f64 },
 }
 
 /// What every rule may know.

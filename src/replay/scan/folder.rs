@@ -8,11 +8,15 @@ use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::replay::ReplayError;
+
 /// Why a folder could not be scanned at all. The caller adds its name.
 #[derive(Debug)]
 pub enum ScanError {
     Io(io::Error),
     NotAFolder,
+    /// Whoever started the scan has ended it.
+    Cancelled,
 }
 
 impl fmt::Display for ScanError {
@@ -23,6 +27,7 @@ impl fmt::Display for ScanError {
                 io::ErrorKind::PermissionDenied => f.write_str("you may not read this folder; check its permissions"),
                 _ => write!(f, "it cannot be read: {error}"),
             },
+            Self::Cancelled => f.write_str("the scan was cancelled"),
             Self::NotAFolder => f.write_str("this is not a folder; single files are read by replay"),
         }
     }
@@ -32,7 +37,7 @@ impl std::error::Error for ScanError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
-            Self::NotAFolder => None,
+            Self::NotAFolder | Self::Cancelled => None,
         }
     }
 }
@@ -76,7 +81,7 @@ impl Folder {
         };
         let entries = WalkDir::new(&self.path).follow_links(true).into_iter();
         entries.filter_entry(move |entry| !leads_back(entry)).filter_map(|entry| match entry {
-            Ok(entry) => is_session_file(&entry).then(|| session_file(entry)),
+            Ok(entry) => is_named_session(&entry).then(|| session_file(entry)),
             // A ring of links, each of whose folders has been visited.
             Err(error) if error.loop_ancestor().is_some() => None,
             Err(error) => {
@@ -95,11 +100,14 @@ impl Folder {
     }
 }
 
-fn is_session_file(entry: &DirEntry) -> bool {
-    entry.file_type().is_file() && entry.path().extension().is_some_and(|extension| extension == "jsonl")
+fn is_named_session(entry: &DirEntry) -> bool {
+    !entry.file_type().is_dir() && entry.path().extension().is_some_and(|extension| extension == "jsonl")
 }
 
 fn session_file(entry: DirEntry) -> Result<SessionFile, Warning> {
+    if !entry.file_type().is_file() {
+        return Err(Warning { message: ReplayError::NotAFile.to_string(), path: entry.into_path() });
+    }
     match entry.metadata() {
         Ok(metadata) => {
             Ok(SessionFile { path: entry.into_path(), size: metadata.len(), changed: metadata.modified().ok() })

@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 pub use folder::ScanError;
 pub use summary::{Row, Session, Summary, Total};
 
-use super::{Cores, ReplayError, Scope, replay};
+use super::{Cancel, Cores, ReplayError, Scope, replay, stop};
 use crate::detect::Detector;
 use folder::Folder;
 
@@ -57,15 +57,17 @@ pub fn scan(
     detector: &Detector,
     options: Options,
     progress: &Progress,
+    cancel: &Cancel,
     on_file: &(impl Fn() + Sync),
 ) -> Result<Summary, ScanError> {
     let folder = Folder::open(folder)?;
-    let total = folder.files().filter_map(|file| Some(file.ok()?.size)).sum();
+    let going_on = || !cancel.is_cancelled();
+    let total = folder.files().take_while(|_| going_on()).filter_map(|file| Some(file.ok()?.size)).sum();
     progress.total_bytes.store(total, Ordering::Relaxed);
     let summary = Mutex::new(Summary::new(options.costliest));
     let files = Mutex::new(folder.files());
     let large = Mutex::new(());
-    let next = || files.lock().next();
+    let next = || if going_on() { files.lock().next() } else { None };
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             // Each has a copy: the detector is not shared between threads.
@@ -76,7 +78,7 @@ pub fn scan(
                     match file {
                         Err(warning) => summary.lock().lost(warning.path, warning.message),
                         Ok(file) => {
-                            one(&file, &detector, options.from, progress, large, summary);
+                            one(&file, &detector, (options.from, cancel), progress, large, summary);
                             progress.files.fetch_add(1, Ordering::Relaxed);
                             on_file();
                         }
@@ -85,6 +87,9 @@ pub fn scan(
             });
         }
     });
+    if cancel.is_cancelled() {
+        return Err(ScanError::Cancelled);
+    }
     let mut summary = summary.into_inner();
     summary.files = progress.files.load(Ordering::Relaxed);
     summary.bytes = progress.bytes.load(Ordering::Relaxed);
@@ -94,7 +99,7 @@ pub fn scan(
 fn one(
     file: &folder::SessionFile,
     detector: &Detector,
-    from: f64,
+    (from, cancel): (f64, &Cancel),
     progress: &Progress,
     large: &Mutex<()>,
     summary: &Mutex<Summary>,
@@ -107,8 +112,8 @@ fn one(
     let big = (file.size >= LARGE).then(|| large.lock());
     let cores = if big.is_some() { Cores::All } else { Cores::One };
     let read = || {
-        let source = Counted { source: File::open(&file.path)?, bytes: &progress.bytes, most: file.size, done: 0 };
-        replay(source, file.size, detector, Scope { from, own: true, cores })
+        let source = Counted { source: stop::open(&file.path)?.0, bytes: &progress.bytes, most: file.size, done: 0 };
+        replay(source, file.size, detector, Scope { from, own: true, cores, cancel })
     };
     let report = catch_unwind(AssertUnwindSafe(read));
     drop(big);
@@ -116,6 +121,8 @@ fn one(
     match report {
         Ok(Ok(report)) => summary.add(&file.path, report),
         Ok(Err(ReplayError::Empty)) => summary.empty(),
+        // The whole scan ends, without a summary.
+        Ok(Err(ReplayError::Cancelled)) => {}
         Ok(Err(error)) => summary.lost(file.path.clone(), error.to_string()),
         Err(_) => summary.lost(file.path.clone(), "reading it failed inside; please report the file".to_owned()),
     }

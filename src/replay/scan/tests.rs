@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::{LARGE, Options, Progress, ScanError, Summary, scan};
 use crate::detect::Detector;
 use crate::policy::Config;
+use crate::replay::{Cancel, NEVER};
 
 const DEFAULT: Options = Options { from: f64::NEG_INFINITY, costliest: 10 };
 
@@ -31,7 +32,7 @@ impl Folder {
     }
 
     fn scan(&self, options: Options) -> Summary {
-        scan(&self.0, &Detector::new(&Config::default()), options, &Progress::default(), &|| {}).unwrap()
+        scan(&self.0, &Detector::new(&Config::default()), options, &Progress::default(), &NEVER, &|| {}).unwrap()
     }
 }
 
@@ -178,6 +179,34 @@ fn broken_files_cost_a_warning_each() {
     assert!(summary.warnings().last().unwrap().1.contains("line 9: the last line is cut off"));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_costs_a_warning_and_is_not_waited_for() {
+    let folder = Folder::new("pipes");
+    folder.write("loop.jsonl", session(1, "", 3));
+    let pipe = folder.0.join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", folder.0.join("zero.jsonl")).unwrap();
+    let summary = folder.scan(DEFAULT);
+    assert_eq!((summary.sessions, summary.lost), (1, 2));
+    assert!(summary.warnings().all(|(_, message)| message.contains("not a regular file")));
+}
+
+#[test]
+fn a_cancelled_scan_ends_after_the_files_that_are_open() {
+    let folder = Folder::new("cancelled");
+    for number in 0..200 {
+        folder.write(&format!("{number}.jsonl"), session(1, "", 3));
+    }
+    let cancel = Cancel::default();
+    let progress = Progress::default();
+    let detector = Detector::new(&Config::default());
+    let ended = scan(&folder.0, &detector, DEFAULT, &progress, &cancel, &|| cancel.cancel());
+    assert!(matches!(ended, Err(ScanError::Cancelled)));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    assert!(progress.files.into_inner() <= threads);
+}
+
 #[test]
 fn warnings_are_bounded_and_counted() {
     let folder = Folder::new("warnings");
@@ -214,7 +243,7 @@ fn a_folder_that_cannot_be_scanned_is_an_error() {
     let folder = Folder::new("errors");
     let file = folder.write("x.jsonl", "");
     let scan_it = |path: &PathBuf| {
-        scan(path, &Detector::new(&Config::default()), DEFAULT, &Progress::default(), &|| {}).unwrap_err()
+        scan(path, &Detector::new(&Config::default()), DEFAULT, &Progress::default(), &NEVER, &|| {}).unwrap_err()
     };
     assert!(matches!(scan_it(&file), ScanError::NotAFolder));
     assert!(scan_it(&folder.0.join("none")).to_string().contains("no such folder"));
@@ -238,7 +267,7 @@ fn large_and_small_files_are_read_alike_and_all_bytes_are_counted() {
     let count = || {
         files.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     };
-    let summary = scan(&folder.0, &Detector::new(&Config::default()), DEFAULT, &progress, &count).unwrap();
+    let summary = scan(&folder.0, &Detector::new(&Config::default()), DEFAULT, &progress, &NEVER, &count).unwrap();
     assert_eq!(summary.incidents(), expected.incidents());
     assert_eq!(summary.costliest()[0].cost, expected.costliest()[0].cost);
     assert_eq!((files.into_inner(), progress.files.into_inner()), (2, 2));
