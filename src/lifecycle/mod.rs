@@ -42,9 +42,9 @@ use told::Told;
 pub type Id = u32;
 
 /// Agents remembered, ended ones included; the one that ended first is forgotten.
-const MEMBERS: usize = 4096;
+const MEMBERS: usize = CROWD as usize;
 /// Stands for all agents that there is no room for, because so many run at once. Nothing is found about it.
-const CROWD: Id = MEMBERS as Id;
+const CROWD: Id = 4096;
 
 /// A main session and the agents below it.
 #[derive(Debug, Clone)]

@@ -236,6 +236,10 @@ fn time<T>(input: &T, mut work: impl FnMut(&T)) -> Duration {
 }
 
 /// Fails when the cost of `work` on what `of` makes of a size grows faster than the size.
+///
+/// # Panics
+///
+/// When it does.
 pub fn grows<T>(name: &str, of: impl Fn(usize) -> T, mut work: impl FnMut(&T)) {
     let (mut size, mut input) = (LEAST / STEP, of(LEAST / STEP));
     let mut cost = time(&input, &mut work);
