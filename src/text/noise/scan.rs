@@ -101,8 +101,12 @@ impl<'a> View<'a> {
 
     /// The same, at most `most` bytes on: for rules that turn down what is longer. A text asks at every one of its places.
     pub fn skip_up_to(&self, at: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        at + rest.iter().take(most).take_while(|&&byte| class(byte)).count()
+        let limit = self.bytes.len().min(at + most);
+        let mut end = at;
+        while end < limit && class(self.bytes[end]) {
+            end += 1;
+        }
+        end
     }
 
     /// The end of the digits from `at` on.
