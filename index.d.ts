@@ -112,7 +112,7 @@ export function normalizeCommand(raw: string): string;
 export function normalizeMessage(raw: string): string;
 
 export interface HashOutputOptions {
-  /** Bytes of UTF-8 hashed at most, cut at a character boundary. Default 65536. */
+  /** Bytes of UTF-8 hashed at most, cut at a character boundary, ANSI sequences not counted. Default 65536. */
   maxBytes?: number;
   /** Lines of preview. Default 20; 0: none. */
   previewLines?: number;
@@ -329,7 +329,7 @@ export interface WatchdogEvent {
   /** One line for people. */
   summary: string;
   commandKey?: string;
-  /** SHA-256, hex, of the output without ANSI sequences (first 64 KiB). */
+  /** SHA-256, hex, of all of the output without ANSI sequences. */
   outputHash?: string;
   outputPreview?: string;
   /** Assistant message that asked for the call: calls with the same turn are one round. */

@@ -2,23 +2,17 @@
 
 import { hostname } from "node:os";
 import { loadBinding, packageVersion } from "./loader.js";
+import { argumentsText, bounded, WHOLE } from "./shared/whole.js";
 
 const native = loadBinding();
 
 export const version = packageVersion;
 
-/** Characters of an output handed to the addon at most: its beginning and its end are what is compared. */
-const CLIP_HEAD = 128 * 1024;
-const CLIP_TAIL = 32 * 1024;
+/** The largest number that the addon takes. */
+const MOST_BYTES = 2 ** 32 - 1;
 
 /** A process that ends waits so long at most for its last batch; ms. */
 const LAST_BATCH = 2000;
-
-/** @param {string} text */
-function clip(text) {
-  if (text.length <= CLIP_HEAD + CLIP_TAIL) return text;
-  return `${text.slice(0, CLIP_HEAD)}\n${text.slice(-CLIP_TAIL)}`;
-}
 
 /** @param {unknown} value @param {string} name @returns {string} */
 function text(value, name) {
@@ -74,13 +68,31 @@ export function normalizeMessage(raw) {
 
 export function hashOutput(raw, options = {}) {
   const { maxBytes = 65536, previewLines = 20 } = options ?? {};
-  // Escape sequences go before the cut; beyond four times the limit nothing can count.
-  const most = 4 * Math.max(0, maxBytes) + 4096;
   const given = text(raw, "raw");
-  return typed(() => native.hashOutput(given.length > most ? given.slice(0, most) : given, maxBytes, previewLines));
+  /** @param {string} part */
+  const hashed = (part) => typed(() => native.hashOutput(part, Math.min(maxBytes, MOST_BYTES), previewLines));
+  // Escape sequences and overwritten lines go before the cut, and neither goes beyond a line end: when the lines up to
+  // one hold enough, the rest of a long output need not be read.
+  const end = given.indexOf("\n", 4 * Math.max(0, maxBytes) + 4096);
+  if (end >= 0) {
+    const { bytes, hash, preview } = hashed(given.slice(0, end));
+    if (bytes > maxBytes - 4) return { hash, preview };
+  }
+  const { hash, preview } = hashed(given);
+  return { hash, preview };
 }
 
 // Detection ----------------------------------------------------------------------------------------------------------
+
+/**
+ * Long texts of an event, bounded in the way of Pi's live events: what differs stays different.
+ * @param {object} event @param {string} key @param {unknown} value
+ */
+function boundedField(event, key, value) {
+  if (event[key] !== value) return value;
+  if (typeof value === "string") return bounded(value);
+  return key === "args" ? JSON.parse(argumentsText(value)) : value;
+}
 
 const unusedDetectors = new FinalizationRegistry((handle) => native.detectorFree(handle));
 /** Most events cause nothing. */
@@ -97,9 +109,8 @@ export class Detector {
   observe(event) {
     if (event === null || typeof event !== "object")
       throw new TypeError("event must be a trace event, see docs/trace.md");
-    const output = event.output;
-    const small = typeof output === "string" && output.length > CLIP_HEAD ? { ...event, output: clip(output) } : event;
-    const json = JSON.stringify(small);
+    let json = JSON.stringify(event);
+    if (json.length > WHOLE) json = JSON.stringify(event, (key, value) => boundedField(event, key, value));
     const findings = typed(() => native.detectorObserve(this.#handle, json));
     return findings.length === 0 ? NOTHING : findings;
   }
@@ -237,7 +248,7 @@ export const store = Object.freeze({
   observeUsage: native.observeUsage,
   observeToolCall: native.observeToolCall,
   observeToolResult: (handle, at, turn, callId, tool, output, isError, files, blockedBy) =>
-    native.observeToolResult(handle, at, turn, callId, tool, clip(output), isError, files, blockedBy),
+    native.observeToolResult(handle, at, turn, callId, tool, bounded(output), isError, files, blockedBy),
   observeFileChange: native.observeFileChange,
   observeLifecycle: native.observeLifecycle,
   note: native.noteEvent,

@@ -1,32 +1,15 @@
 // Takes the strings that the detector needs out of Pi's messages and results. Bounds what crosses into the addon;
 // knows no rule and judges nothing.
 
-import { createHash } from "node:crypto";
+import { argumentsText, bounded, WHOLE } from "../shared/whole.js";
 
-/** Longest text handed over whole, in UTF-16 units. A longer one is handed over as its head and its tail. */
-export const WHOLE = 256 * 1024;
-const HEAD = 64 * 1024;
-const TAIL = 32 * 1024;
-/** Longest string kept in arguments that are too long as a whole; a longer one is replaced by a digest of it. */
-const ARGUMENT = 4 * 1024;
+export { argumentsText, bounded, WHOLE };
 
 /** A text or image part of a message; other kinds are named by their type. */
 interface Part {
   type: string;
   text?: unknown;
   mimeType?: unknown;
-}
-
-const highSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
-
-/** The text, or its first 64 Ki and last 32 Ki units with the length of the gap between them. */
-export function bounded(text: string): string {
-  if (text.length <= WHOLE) return text;
-  let head = HEAD;
-  if (highSurrogate(text.charCodeAt(head - 1))) head -= 1;
-  let tail = text.length - TAIL;
-  if (highSurrogate(text.charCodeAt(tail - 1))) tail -= 1;
-  return `${text.slice(0, head)}\n[${tail - head} characters left out]\n${text.slice(tail)}`;
 }
 
 /** Text of a message or a result: text parts joined, anything else only named. Never throws. */
@@ -55,24 +38,4 @@ export function assistantText(content: unknown): { text: string; thinking: strin
     else if (part?.type === "thinking" && typeof part.thinking === "string") thinking.push(part.thinking);
   }
   return { text: bounded(text.join("\n")), thinking: bounded(thinking.join("\n")) };
-}
-
-/**
- * JSON text of a call's arguments. Arguments are compared exactly, so when they are too long (a written file) their
- * long strings become digests instead of being cut.
- */
-export function argumentsText(args: unknown): string {
-  if (args === undefined || args === null) return "{}";
-  try {
-    const text = JSON.stringify(args) ?? "{}";
-    return text.length <= WHOLE ? text : JSON.stringify(args, digested);
-  } catch {
-    // Circular, or a value that JSON has no form for: not from a model, and nothing to compare.
-    return "{}";
-  }
-}
-
-function digested(_key: string, value: unknown): unknown {
-  if (typeof value !== "string" || value.length <= ARGUMENT) return value;
-  return `${value.slice(0, 256)}[${value.length} characters, sha256 ${createHash("sha256").update(value).digest("hex")}]`;
 }

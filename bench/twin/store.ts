@@ -5,7 +5,7 @@ import type { ObservingStore } from "../session.ts";
 import { actionOf, type TwinAction } from "./action.ts";
 import { rescan, type TwinEvent, type TwinEvidence } from "./detect.ts";
 import { maskNoise } from "./noise.ts";
-import { cutBytes, digest, firstLines, MAX_HASHED_BYTES, sha256, stripAnsi } from "./text.ts";
+import { digest, firstLines, sha256, stripAnsi } from "./text.ts";
 
 interface Target {
   id: string;
@@ -66,7 +66,6 @@ export class TwinStore implements ObservingStore {
     const action = target.open.get(callId) ?? actionOf(tool, "");
     target.open.delete(callId);
     const stripped = stripAnsi(output);
-    const cut = cutBytes(stripped, MAX_HASHED_BYTES);
     const masked = `${maskNoise(stripped)}${isError ? "!" : "."}`;
     const outcome = digest(masked);
     return this.#push(target, {
@@ -78,11 +77,11 @@ export class TwinStore implements ObservingStore {
       action,
       commandKey: action.key,
       summary: `${action.key}${isError ? " failed" : ""}`,
-      outputHash: sha256(cut),
-      outputPreview: firstLines(cut, target.config.maxPreviewLines),
+      outputHash: sha256(stripped),
+      outputPreview: firstLines(stripped, target.config.maxPreviewLines),
       isError,
       outcome,
-      shape: digest(masked.slice(0, 2048).replace(/\d+/g, "0")),
+      shape: digest(masked.slice(0, 2048).replace(/\d+/g, "0") + masked.slice(2048)),
       pair: action.hash + outcome,
     });
   }

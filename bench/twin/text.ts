@@ -35,17 +35,6 @@ export function digest(text: string): string {
   return hash("sha1", text, "base64");
 }
 
-export const MAX_HASHED_BYTES = 65_536;
-
-/** At most so many bytes of UTF-8, cut at a character boundary. */
-export function cutBytes(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes || Buffer.byteLength(text, "utf8") <= bytes) return text;
-  const encoded = Buffer.from(text, "utf8");
-  let end = bytes;
-  while (end > 0 && ((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return encoded.toString("utf8", 0, end);
-}
-
 export function firstLines(text: string, lines: number): string {
   let end = -1;
   for (let line = 0; line < lines; line += 1) {

@@ -60,7 +60,11 @@ impl Line {
 }
 
 /// Words of one simple command, without environment prefixes and wrappers.
-struct Words<'a>(Vec<&'a str>);
+struct Words<'a> {
+    words: Vec<&'a str>,
+    /// First word after the program that is no flag, and no value of a flag that says where to work.
+    verb: &'a str,
+}
 
 /// Flags between a program and its verb that take a value in a word of its own.
 const PLACE_FLAGS: [&str; 20] = [
@@ -89,47 +93,57 @@ const PLACE_FLAGS: [&str; 20] = [
 const WRAPPERS: [&str; 13] =
     ["sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "stdbuf", "then"];
 
+/// Stands before a program and is none: an assignment, a wrapper, a flag of a wrapper.
+fn is_prefix(word: &str) -> bool {
+    let assignment = word
+        .split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    assignment || word.is_empty() || WRAPPERS.contains(&word) || word.starts_with('-')
+}
+
+/// See [`Words::verb`].
+fn verb<'a>(words: &[&'a str]) -> &'a str {
+    let mut words = words.iter().skip(1);
+    while let Some(word) = words.next() {
+        if PLACE_FLAGS.contains(word) {
+            words.next();
+        } else if *word == "compose" {
+            // `docker compose up`: a program within a program.
+        } else if !word.starts_with(['-', '+']) {
+            return word;
+        }
+    }
+    ""
+}
+
 impl<'a> Words<'a> {
     fn of(command: &'a str) -> Self {
-        let mut words: Vec<&str> =
-            command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', '`', '{', '}'])).collect();
-        while let Some(first) = words.first() {
-            let assignment = first.split_once('=').is_some_and(|(name, _)| {
-                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            });
-            if assignment || first.is_empty() || WRAPPERS.contains(first) || first.starts_with('-') {
-                words.remove(0);
-            } else {
-                break;
-            }
-        }
+        let mut words = command
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '\'', '(', ')', '`', '{', '}']))
+            .skip_while(|word| is_prefix(word))
+            .peekable();
         // `timeout 60 cmd`: the bound is no command.
-        if words.first() == Some(&"timeout") {
-            words.remove(0);
-            while words.first().is_some_and(|w| w.starts_with('-') || w.starts_with(|c: char| c.is_ascii_digit())) {
-                words.remove(0);
-            }
+        if words.next_if(|word| *word == "timeout").is_some() {
+            let bound = |word: &&str| word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
+            while words.next_if(bound).is_some() {}
         }
-        Self(words)
+        let words: Vec<&str> = words.collect();
+        let verb = verb(&words);
+        Self { words, verb }
     }
 
     fn program(&self) -> &'a str {
-        self.0.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word))
+        self.words.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word))
     }
 
-    /// First word after the program that is no flag, and no value of a flag that says where to work.
     fn verb(&self) -> &'a str {
-        let mut words = self.0.iter().skip(1);
-        while let Some(word) = words.next() {
-            if PLACE_FLAGS.contains(word) {
-                words.next();
-            } else if *word == "compose" {
-                // `docker compose up`: a program within a program.
-            } else if !word.starts_with(['-', '+']) {
-                return word;
-            }
-        }
-        ""
+        self.verb
+    }
+
+    /// The words behind the program.
+    fn operands(&self) -> impl Iterator<Item = &'a str> {
+        self.words.iter().skip(1).copied()
     }
 
     /// Does something, as far as is known: neither looks nor checks nor waits.
@@ -139,7 +153,7 @@ impl<'a> Words<'a> {
 
     /// Operands that look like a path.
     fn paths(&self) -> impl Iterator<Item = &'a str> {
-        self.0.iter().skip(1).copied().filter(|word| {
+        self.operands().filter(|word| {
             !word.starts_with('-') && word.contains(['/', '.']) && word.contains(|c: char| c.is_alphanumeric())
         })
     }
@@ -157,7 +171,7 @@ impl<'a> Words<'a> {
     }
 
     fn has(&self, flags: &[&str]) -> bool {
-        self.0.iter().skip(1).any(|word| flags.contains(word))
+        self.operands().any(|word| flags.contains(&word))
     }
 
     fn polls(&self) -> bool {
@@ -165,11 +179,9 @@ impl<'a> Words<'a> {
             "sleep" | "watch" | "wait" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs" | "top"
             | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => true,
             // Behind a pipe it only shortens what another program says.
-            "tail" => self
-                .0
-                .iter()
-                .skip(1)
-                .any(|word| !word.starts_with(['-', '+', '2', '>']) && word.parse::<u64>().is_err()),
+            "tail" => {
+                self.operands().any(|word| !word.starts_with(['-', '+', '2', '>']) && word.parse::<u64>().is_err())
+            }
             "curl" => !self.sends(),
             "gh" => matches!(self.verb(), "run" | "pr" | "workflow") && !self.has(&["create", "merge", "edit"]),
             "kubectl" | "oc" => matches!(self.verb(), "get" | "rollout" | "wait" | "logs" | "describe" | "top"),
@@ -189,7 +201,7 @@ impl<'a> Words<'a> {
             "go" => self.verb() == "vet",
             "deno" => self.verb() == "check",
             "npm" | "pnpm" | "yarn" | "bun" => self
-                .0
+                .words
                 .iter()
                 .any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc")),
             _ => false,
@@ -207,10 +219,10 @@ impl<'a> Words<'a> {
             | "ninja" | "make" | "cmake" | "bazel" | "gradle" | "gradlew" | "mvn" | "ant" | "gcc" | "g++" | "clang"
             | "rustc" | "javac" | "swiftc" | "webpack" | "playwright" | "cypress" | "nextest" | "unittest" => true,
             "cargo" | "go" | "dotnet" | "swift" | "zig" | "mix" | "deno" | "npm" | "pnpm" | "yarn" | "bun" | "vite" => {
-                script(verb) || verb == "run" && self.0.iter().skip(2).any(|word| script(word))
+                script(verb) || verb == "run" && self.operands().skip(1).any(script)
             }
             "python" | "python3" => self
-                .0
+                .words
                 .windows(2)
                 .any(|pair| pair[0] == "-m" && matches!(pair[1], "pytest" | "unittest" | "mypy" | "ruff")),
             _ => false,
@@ -305,10 +317,8 @@ impl<'a> Words<'a> {
                     | "publish"
             ),
             "cargo" => matches!(self.verb(), "add" | "remove" | "install" | "update" | "fix" | "new" | "init"),
-            "sed" | "perl" | "ruby" => {
-                self.0.iter().skip(1).any(|word| word.starts_with("-i") || *word == "--in-place")
-            }
-            "tar" => self.0.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
+            "sed" | "perl" | "ruby" => self.operands().any(|word| word.starts_with("-i") || word == "--in-place"),
+            "tar" => self.words.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
             "docker" | "podman" | "docker-compose" => matches!(
                 self.verb(),
                 "run" | "build" | "rm" | "start" | "stop" | "up" | "down" | "restart" | "kill" | "pull" | "create"
@@ -320,12 +330,12 @@ impl<'a> Words<'a> {
 
     /// `curl` that does not only ask.
     fn sends(&self) -> bool {
-        self.0.iter().skip(1).any(|word| {
+        self.operands().any(|word| {
             matches!(
-                *word,
+                word,
                 "POST" | "PUT" | "PATCH" | "DELETE" | "-d" | "-F" | "-T" | "--json" | "--form" | "--upload-file"
             ) || word.starts_with("--data")
-                || matches!(*word, "-XPOST" | "-XPUT" | "-XPATCH" | "-XDELETE")
+                || matches!(word, "-XPOST" | "-XPUT" | "-XPATCH" | "-XDELETE")
         })
     }
 
@@ -340,12 +350,16 @@ impl<'a> Words<'a> {
 fn redirects_to_file(line: &str) -> bool {
     let mut quote = None;
     let mut previous = ' ';
+    // End of the marks whose target was looked at: `>>>` has one.
+    let mut looked_at = 0;
     for (at, c) in line.char_indices() {
         match quote {
             Some(open) => quote = Some(open).filter(|open| c != *open),
             None if c == '"' || c == '\'' => quote = Some(c),
-            None if c == '>' && previous != '-' && previous != '=' && previous != '<' => {
-                let target = line[at + 1..].trim_start_matches('>').trim_start();
+            None if c == '>' && at >= looked_at && previous != '-' && previous != '=' && previous != '<' => {
+                let target = line[at + 1..].trim_start_matches('>');
+                looked_at = line.len() - target.len();
+                let target = target.trim_start();
                 if !(target.is_empty() || target.starts_with(['&', '=', '(']) || target.starts_with("/dev/")) {
                     return true;
                 }
@@ -447,7 +461,58 @@ pub(super) fn words_of_name(name: &str) -> impl Iterator<Item = String> + '_ {
 
 #[cfg(test)]
 mod tests {
+    use std::hint::black_box;
+
     use super::*;
+    use crate::text::growth;
+    use proptest::prelude::*;
+
+    #[test]
+    fn understanding_a_line_costs_what_it_is_long() {
+        growth::is_linear(|line| {
+            black_box(Line::understand(line));
+        });
+        growth::grows(
+            "flags",
+            |size| format!("npm run{}", " -s".repeat(size / 3)),
+            |line: &String| {
+                black_box(Line::understand(line));
+            },
+        );
+    }
+
+    #[test]
+    fn reading_a_tool_name_costs_what_it_is_long() {
+        growth::is_linear(|name| {
+            black_box((tool_acts(name), tool_polls(name, &Value::Null), is_typecheck_tool(name)));
+        });
+        growth::is_linear(|text| {
+            let args = serde_json::json!({ "sql": text, "action": text });
+            black_box((statement_writes(&args), tool_polls("a", &args)));
+        });
+    }
+
+    proptest! {
+        /// Marks in a row share a target; it is looked at once.
+        #[test]
+        fn a_redirect_is_what_a_look_at_every_mark_says(line in r#"[>\-=<&(" '/a]{0,12}(/dev/null| >|2>&1)?[> a]{0,6}"#) {
+            let mut quote = None;
+            let mut previous = ' ';
+            let naive = line.char_indices().any(|(at, c)| {
+                let quoted = quote.is_some();
+                if quote == Some(c) {
+                    quote = None;
+                } else if !quoted && matches!(c, '"' | '\'') {
+                    quote = Some(c);
+                }
+                let mark = !quoted && c == '>' && !matches!(previous, '-' | '=' | '<');
+                previous = c;
+                let target = line[at + c.len_utf8()..].trim_start_matches('>').trim_start();
+                mark && !target.is_empty() && !target.starts_with(['&', '=', '(']) && !target.starts_with("/dev/")
+            });
+            prop_assert_eq!(redirects_to_file(&line), naive);
+        }
+    }
 
     #[test]
     fn waiting_and_looking_after_a_process_is_polling() {

@@ -1,5 +1,6 @@
 //! The detector of a whole trace: one engine per agent.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -19,8 +20,12 @@ pub struct Detector {
     config: Arc<Config>,
     /// What concerns all of them.
     family: Family,
-    /// By agent name; `None` is the main agent. A trace has few agents, and events come in runs.
+    /// By agent name; `None` is the main agent.
     engines: Vec<(Option<Box<str>>, Engine)>,
+    /// Where in `engines` each agent is.
+    places: HashMap<Option<Box<str>>, usize>,
+    /// The one that was asked for last: events come in runs.
+    latest: usize,
     /// Children that were started and have not ended: agent, parent, what it was asked.
     children: Vec<Child>,
     last_at: f64,
@@ -52,7 +57,15 @@ impl Detector {
     pub fn new(config: &Config) -> Self {
         let config = Arc::new(config.clone());
         let family = Family::new(MAIN, Arc::clone(&config));
-        Self { config, family, engines: Vec::new(), children: Vec::new(), last_at: 0.0 }
+        Self {
+            config,
+            family,
+            engines: Vec::new(),
+            places: HashMap::new(),
+            latest: 0,
+            children: Vec::new(),
+            last_at: 0.0,
+        }
     }
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
@@ -157,8 +170,8 @@ impl Detector {
     /// The verdict now, for one agent (`None`: the main one).
     pub fn analysis(&self, agent: Option<&str>) -> StuckAnalysis {
         let agent = agent.filter(|agent| *agent != "main");
-        let engine = self.engines.iter().find(|(name, _)| name.as_deref() == agent);
-        engine.map(|(_, engine)| engine.analysis()).unwrap_or_default()
+        let place = self.places.get(&agent.map(Box::from));
+        place.map(|place| self.engines[*place].1.analysis()).unwrap_or_default()
     }
 
     /// All agents' usage together.
@@ -171,16 +184,20 @@ impl Detector {
 
     pub fn reset(&mut self) {
         self.engines.clear();
+        self.places.clear();
         self.children.clear();
         self.family = Family::new(MAIN, Arc::clone(&self.config));
     }
 
     fn engine(&mut self, agent: Option<&str>) -> &mut Engine {
-        let index = self.engines.iter().position(|(name, _)| name.as_deref() == agent).unwrap_or_else(|| {
-            self.engines.push((agent.map(Box::from), Engine::new(Arc::clone(&self.config))));
-            self.engines.len() - 1
-        });
-        &mut self.engines[index].1
+        if self.engines.get(self.latest).is_none_or(|(name, _)| name.as_deref() != agent) {
+            let name: Option<Box<str>> = agent.map(Box::from);
+            self.latest = *self.places.entry(name).or_insert_with_key(|name| {
+                self.engines.push((name.clone(), Engine::new(Arc::clone(&self.config))));
+                self.engines.len() - 1
+            });
+        }
+        &mut self.engines[self.latest].1
     }
 }
 
@@ -191,4 +208,46 @@ fn named(observed: Observed, agent: Option<&str>) -> Vec<Finding> {
         finding.agent = agent.map(str::to_owned);
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::growth;
+    use crate::trace::TraceReader;
+
+    fn observe(lines: &[String]) -> usize {
+        let (mut reader, mut detector) = (TraceReader::default(), Detector::new(&Config::default()));
+        for line in lines {
+            reader.read(line.as_bytes(), |event| drop(detector.observe(event))).unwrap();
+        }
+        detector.tick(1e9);
+        detector.engines.len()
+    }
+
+    #[test]
+    fn many_agents_each_below_the_one_before_cost_what_they_are_many() {
+        let nested = |agents: usize| -> Vec<String> {
+            (0..agents)
+                .flat_map(|n| {
+                    let parent = if n == 0 { "main".to_owned() } else { format!("a{}", n - 1) };
+                    [
+                        format!(
+                            r#"{{"type":"lifecycle","event":"subagent_spawn","at":{n},"agent":"a{n}","parent":"{parent}","task":"t{n}"}}"#
+                        ),
+                        format!(r#"{{"type":"user","at":{n},"agent":"a{n}","text":"go {n}"}}"#),
+                        format!(r#"{{"type":"lifecycle","event":"user_abort","at":{n},"agent":"a{n}"}}"#),
+                    ]
+                })
+                .collect()
+        };
+        assert_eq!(observe(&nested(6000)), 6000);
+        growth::grows(
+            "nested agents",
+            |size| nested(size / 8),
+            |lines| {
+                std::hint::black_box(observe(lines));
+            },
+        );
+    }
 }

@@ -75,3 +75,39 @@ fn chant(text: &str) -> Option<Repetition> {
 fn counts(stop_reason: StopReason) -> bool {
     !matches!(stop_reason, StopReason::Error | StopReason::Aborted)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hint::black_box;
+
+    use super::*;
+    use crate::text::growth;
+    use crate::trace::StopReason;
+
+    #[test]
+    fn a_message_costs_what_it_is_long() {
+        growth::is_linear(|text| {
+            let stop_reason = StopReason::Stop;
+            black_box(Gist::of(&EventKind::Assistant { turn: 1, text, thinking: "", stop_reason, usage: None }));
+        });
+    }
+
+    #[test]
+    fn a_call_costs_what_its_arguments_are_long() {
+        growth::is_linear(|text| {
+            black_box(Gist::of(&EventKind::ToolCall { turn: 1, call_id: "c", tool: "edit", args: text }));
+        });
+        // As JSON strings, and JSON that is opened and never closed.
+        growth::is_linear(|text| {
+            let args = serde_json::json!({ "path": text, "oldText": text, "newText": "x" }).to_string();
+            black_box(Gist::of(&EventKind::ToolCall { turn: 1, call_id: "c", tool: "edit", args: &args }));
+        });
+        growth::grows(
+            "a name",
+            |size| "aB_".repeat(size / 3),
+            |name: &String| {
+                black_box(Gist::of(&EventKind::ToolCall { turn: 1, call_id: "c", tool: name, args: "{}" }));
+            },
+        );
+    }
+}

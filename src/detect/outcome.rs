@@ -4,12 +4,12 @@ use std::cell::RefCell;
 
 use super::failure::{Failure, check_signature, is_empty_answer, is_unfinished};
 use super::progress::pair;
-use crate::text::{fast, next_digit, strip_in, with_masked, with_masked_plain};
+use crate::text::{fast, next_digit, strip_in, with_masked_plain};
 
-/// Bytes of an output that are compared.
-const MAX_OUTPUT: usize = 64 * 1024;
-/// Bytes of the end of a longer output that are compared as well: that is where results stand.
-const MAX_TAIL: usize = 16 * 1024;
+/// Buffers that grew beyond this are not kept.
+const KEPT: usize = 4 << 20;
+/// Bytes of an output in which counters are progress displays.
+const DISPLAY: usize = 2048;
 
 thread_local! {
     /// One allocation per thread, not per event.
@@ -47,14 +47,15 @@ pub struct Said {
 impl Said {
     pub fn of(output: &str, is_error: bool) -> Self {
         BUFFERS.with_borrow_mut(|Buffers { plain, masked, flat }| {
-            // Colour says nothing. A longer output is stripped in its parts, when they are masked.
-            if output.len() > MAX_OUTPUT {
-                let said = outcome_of_ends(output, is_error, masked, flat);
-                return Self::with_outcome(said, output, is_error);
-            }
+            // Colour says nothing. All of the rest counts, however long it is: outputs that differ only somewhere in the
+            // middle are different outcomes.
             let output = strip_in(output, plain);
             let said = with_masked_plain(output, masked, |masked| outcome(masked, is_error, flat));
-            Self::with_outcome(said, output, is_error)
+            let said = Self::with_outcome(said, output, is_error);
+            if plain.capacity() + masked.capacity() > KEPT {
+                (*plain, *masked) = (String::new(), String::new());
+            }
+            said
         })
     }
 
@@ -83,17 +84,10 @@ fn outcome(masked: &str, is_error: bool, flat: &mut Vec<u8>) -> (u128, u128, u12
     (pair(fast(masked.as_bytes()), u128::from(is_error)), shape(masked, flat), signature)
 }
 
-/// The same of an output that is too long to be compared as a whole.
-fn outcome_of_ends(output: &str, is_error: bool, buffer: &mut String, flat: &mut Vec<u8>) -> (u128, u128, u128) {
-    let (head, tail) = ends(output);
-    let (head, shape, signature) = with_masked(head, buffer, |masked| outcome(masked, is_error, flat));
-    (pair(head, with_masked(tail, buffer, |masked| fast(masked.as_bytes()))), shape, signature)
-}
-
-/// The hash of a text with every run of digits taken as one; `flat` is a buffer.
+/// The hash of a text with every run of digits in its first part taken as one; `flat` is a buffer.
 fn shape(text: &str, flat: &mut Vec<u8>) -> u128 {
     // Only counters in the first part of a text are progress displays.
-    let mut rest = &text.as_bytes()[..text.len().min(2048)];
+    let (mut rest, behind) = text.as_bytes().split_at(text.len().min(DISPLAY));
     if next_digit(rest, 0).is_none() {
         return fast(text.as_bytes());
     }
@@ -106,14 +100,7 @@ fn shape(text: &str, flat: &mut Vec<u8>) -> u128 {
         rest = &rest[digits..];
     }
     flat.extend_from_slice(rest);
-    fast(flat)
-}
-
-/// The parts of a long output that are compared.
-fn ends(output: &str) -> (&str, &str) {
-    let head = output.floor_char_boundary(MAX_OUTPUT);
-    let tail = output.floor_char_boundary((output.len() - MAX_TAIL).max(head));
-    (&output[..head], &output[tail..])
+    if behind.is_empty() { fast(flat) } else { pair(fast(flat), fast(behind)) }
 }
 
 /// Longest text that is taken for the account of an outage although the call succeeded.
@@ -139,4 +126,40 @@ fn is_outage(output: &str, is_error: bool) -> bool {
     let named = NAMES.iter().any(|name| head.contains(name));
     let coded = || head.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| CODES.contains(&word));
     named && (is_error || coded())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::growth;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_result_costs_what_it_is_long() {
+        growth::is_linear(|output| {
+            std::hint::black_box((Said::of(output, true), Said::of(output, false)));
+        });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Wherever they differ, and however long they are.
+        #[test]
+        fn outputs_that_differ_in_one_letter_are_different_outcomes(
+            length in prop_oneof![1..4000_usize, 60_000..70_000_usize, 250_000..300_000_usize],
+            place in any::<prop::sample::Index>(),
+            is_error: bool,
+        ) {
+            let text: String = "Some line that says nothing new, 12 of them.\n".chars().cycle().take(length).collect();
+            let at = place.index(length);
+            let mut other = text.clone();
+            other.replace_range(at..=at, if text.as_bytes()[at] == b'q' { "z" } else { "q" });
+            let (one, two) = (Said::of(&text, is_error), Said::of(&other, is_error));
+            prop_assert_ne!(one.outcome, two.outcome);
+            prop_assert_ne!(one.shape, two.shape);
+            prop_assert_eq!(one.signature == two.signature, !is_error);
+            prop_assert_eq!(Said::of(&text, is_error), one);
+        }
+    }
 }

@@ -3,6 +3,11 @@
 
 use super::path::absolute;
 
+/// No path of a file system is longer; what a line makes longer names nothing.
+const LONGEST_PATH: usize = 4096;
+/// Places of one line that are looked at.
+const MOST_PLACES: usize = 256;
+
 /// What a line does to work that is not committed. Places and paths are as seen from where the line begins; empty: there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Effect {
@@ -119,6 +124,9 @@ impl Effect {
 
     fn undo(&mut self, place: &str, paths: &[&str]) {
         for path in paths {
+            if self.undoes.len() + self.sweeps.len() >= MOST_PLACES {
+                return;
+            }
             if *path == ":/" {
                 self.sweeps.push(place.to_owned());
             } else {
@@ -146,6 +154,9 @@ fn arguments<'a>(words: &'a [&'a str], valued: &[&str]) -> (Vec<&'a str>, Option
 }
 
 fn from(place: &str, path: &str) -> String {
+    // A line of many steps into folders must not copy the way to each of them.
+    let path = &path[..path.floor_char_boundary(LONGEST_PATH)];
+    let place = if place.len() > LONGEST_PATH { "" } else { place };
     // Where a home is, is not known; it is elsewhere.
     if path.starts_with('~') { absolute("", &format!("/{path}")) } else { absolute(place, path) }
 }
@@ -179,6 +190,21 @@ fn commands(line: &str) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::growth;
+
+    #[test]
+    fn reading_a_line_costs_what_it_is_long() {
+        growth::is_linear_within("git ", " git", |line| {
+            std::hint::black_box(Effect::of(line));
+        });
+    }
+
+    #[test]
+    fn a_path_costs_what_it_is_long() {
+        growth::is_linear(|path| {
+            std::hint::black_box((absolute(path, path), super::super::path::inside(path, path)));
+        });
+    }
 
     #[test]
     fn sweeping_commands_are_known_with_the_place_that_they_sweep() {

@@ -42,7 +42,9 @@ use told::Told;
 pub type Id = u32;
 
 /// Agents remembered, ended ones included; the one that ended first is forgotten.
-const MEMBERS: usize = 4096;
+const MEMBERS: usize = CROWD as usize;
+/// Stands for all agents that there is no room for, because so many run at once. Nothing is found about it.
+const CROWD: Id = 4096;
 
 /// A main session and the agents below it.
 #[derive(Debug, Clone)]
@@ -104,6 +106,9 @@ impl Family {
 
     /// Another name of an agent. A name that is taken stays with whom it names.
     pub fn alias(&mut self, id: Id, name: &str) {
+        if id == CROWD {
+            return;
+        }
         self.names.entry(name.into()).or_insert(id);
     }
 
@@ -193,9 +198,6 @@ impl Family {
         while let Some(parent) = self.member(at).parent {
             depth += 1;
             at = parent;
-            if depth > 1000 {
-                break;
-            }
         }
         depth
     }
@@ -203,8 +205,7 @@ impl Family {
     /// Whether `id` is somewhere below `above`.
     fn below(&self, id: Id, above: Id) -> bool {
         let mut at = id;
-        for _ in 0..1000 {
-            let Some(parent) = self.member(at).parent else { return false };
+        while let Some(parent) = self.member(at).parent {
             if parent == above {
                 return true;
             }
@@ -213,7 +214,24 @@ impl Family {
         false
     }
 
-    /// The id for a new agent; of one that has ended long ago when there is no more room.
+    /// Everything below an agent, each looked at once.
+    fn all_below(&self, above: Id) -> Vec<Id> {
+        let mut is_below: Vec<Option<bool>> = vec![None; self.members.len()];
+        is_below[above as usize] = Some(false);
+        let mut path = Vec::new();
+        for id in self.ids() {
+            let mut at = Some(id);
+            while let Some(open) = at.filter(|open| is_below[*open as usize].is_none()) {
+                path.push(open);
+                at = self.member(open).parent;
+            }
+            let answer = at.is_some_and(|end| end == above || is_below[end as usize] == Some(true));
+            path.drain(..).for_each(|id| is_below[id as usize] = Some(answer));
+        }
+        self.ids().filter(|id| is_below[*id as usize] == Some(true)).collect()
+    }
+
+    /// The id for a new agent; of one that has ended long ago when there is no more room, and [`CROWD`] if none has.
     fn place(&mut self) -> Id {
         if self.members.len() >= MEMBERS {
             let oldest = self
@@ -225,6 +243,8 @@ impl Family {
                 self.forget(oldest);
                 return oldest;
             }
+            self.members.resize_with(MEMBERS + 1, Member::default);
+            return CROWD;
         }
         self.members.push(Member::default());
         u32::try_from(self.members.len() - 1).unwrap_or(u32::MAX)

@@ -4,7 +4,7 @@ use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{Family, Id, ROOT, Telling, address, matter, parties, path, suggest, words};
+use super::{CROWD, Family, Id, ROOT, Telling, address, matter, parties, path, suggest, words};
 use crate::detect::intervention::{Action as Suggested, Kind};
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::policy::Config;
@@ -21,8 +21,6 @@ const GIVEN_AGAIN: u32 = 3;
 const REFUSALS: u32 = 2;
 /// So long it may take until a failed request is sent again, as Pi does.
 const RETRY_MS: f64 = 60_000.0;
-/// Text of an answer that is compared.
-const ANSWER_BYTES: usize = 4096;
 /// Open questions kept of one agent.
 const QUESTIONS: usize = 64;
 
@@ -39,13 +37,16 @@ impl Family {
         let known = self.id_of(name);
         let id = known.unwrap_or_else(|| {
             let id = self.place();
-            *self.member_mut(id) = Member { name: name.into(), started_at: at, ..Member::default() };
-            self.names.insert(name.into(), id);
+            if id != CROWD {
+                *self.member_mut(id) = Member { name: name.into(), started_at: at, ..Member::default() };
+                self.names.insert(name.into(), id);
+            }
             id
         });
-        if id == ROOT {
+        if id == ROOT || id == CROWD {
             return id;
         }
+        let parent = if parent == CROWD { ROOT } else { parent };
         let again = known.is_some() && self.member(id).ended();
         if again {
             self.resumes(id, at);
@@ -168,6 +169,9 @@ impl Family {
 
     /// An agent has ended, as whoever started it says.
     pub fn leave(&mut self, id: Id, status: &str, at: f64) {
+        if id == CROWD {
+            return;
+        }
         let good = matches!(status, "completed" | "complete" | "success" | "done");
         if let Some(fault) = self.member(id).barren.filter(|_| good) {
             let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
@@ -192,6 +196,12 @@ impl Family {
 
     /// One event of an agent.
     pub fn observe(&mut self, id: Id, at: f64, kind: &EventKind<'_>, action: Option<&Action>) {
+        if id == CROWD {
+            if let EventKind::Assistant { usage: Some(usage), .. } = *kind {
+                self.spend(id, usage, at);
+            }
+            return;
+        }
         match *kind {
             EventKind::AssistantChunk { .. } => {
                 self.stirs(id, at);
@@ -260,10 +270,8 @@ impl Family {
         self.member_mut(id).plan.person();
         self.member_mut(id).clock.asked_anew();
         self.member_mut(id).asked_at = at;
-        for other in self.ids() {
-            if self.below(other, id) {
-                self.member_mut(other).stopped_at = None;
-            }
+        for other in self.all_below(id) {
+            self.member_mut(other).stopped_at = None;
         }
         if id != ROOT {
             self.asked(id, text, at);
@@ -284,7 +292,7 @@ impl Family {
             return;
         }
         if member.resumed && stop == StopReason::Stop {
-            let answer = fast(&text.as_bytes()[..text.floor_char_boundary(ANSWER_BYTES)]);
+            let answer = fast(text.as_bytes());
             member.refusals = match (member.worked, member.answer == answer) {
                 (true, _) => 0,
                 (false, true) => member.refusals + 1,
@@ -497,6 +505,7 @@ impl Family {
         // One that has used nearly all of it is named in what is said of the tree.
         let alone = self.member(id).budget.spent.cost_usd >= NEARLY_ALL * tree;
         if id != ROOT
+            && id != CROWD
             && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
             && !(alone && self.member(id).budget.given.is_none())
         {
@@ -611,8 +620,8 @@ impl Family {
             }
             "usage" => self.usage(id, at, fields),
             "user_abort" => {
-                for other in self.ids() {
-                    if self.member(other).running() && self.below(other, id) {
+                for other in self.all_below(id) {
+                    if self.member(other).running() {
                         self.member_mut(other).stopped_at = Some(at);
                     }
                 }

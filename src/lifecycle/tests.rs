@@ -1,7 +1,10 @@
 //! Families told as traces: lifecycle findings by what was seen of each agent, on a clock that the story moves.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::{CROWD, Family, Kin, MEMBERS};
 use crate::detect::{Detector, Finding, Severity};
 use crate::policy::Config;
 use crate::trace::{Event, EventKind, FileState, StopReason, Usage};
@@ -634,4 +637,23 @@ proptest::proptest! {
             };
         }
     }
+}
+
+#[test]
+fn agents_beyond_those_that_are_remembered_cost_money_and_cause_nothing_else() {
+    let mut family = Family::new("main", Arc::new(Config::default()));
+    let ids: Vec<_> = (0..MEMBERS + 10).map(|n| family.join(&format!("a{n}"), &Kin::default(), 0.0)).collect();
+    assert_eq!(ids.iter().filter(|id| **id == CROWD).count(), 11);
+    assert_eq!(family.id_of("a5000"), None);
+    let usage = Usage { input: 1.0, ..Usage::default() };
+    let stop_reason = StopReason::Stop;
+    let answer = EventKind::Assistant { turn: 1, text: "", thinking: "", stop_reason, usage: Some(usage) };
+    family.observe(CROWD, 1.0, &answer, None);
+    family.leave(CROWD, "completed", 2.0);
+    assert!((family.spent().input - 1.0).abs() < f64::EPSILON);
+    family.tick(1e9);
+    assert!(family.take().iter().all(|finding| finding.agent.as_deref() != Some("")));
+    // There is room again when one has ended.
+    family.leave(ids[0], "completed", 3.0);
+    assert_ne!(family.join("late", &Kin::default(), 4.0), CROWD);
 }

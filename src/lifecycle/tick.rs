@@ -31,33 +31,59 @@ impl Family {
 
     /// The silence of each running agent. What happens below an agent is its activity.
     fn silences(&self, now: f64) -> Vec<(Id, Option<Silence>)> {
-        let mut order: Vec<(u32, Id)> =
-            self.ids().filter(|id| self.member(*id).running()).map(|id| (self.depth(id), id)).collect();
-        // From below, so that children are judged before their parents.
-        order.sort_unstable_by(|a, b| b.cmp(a));
-        let mut found: Vec<(Id, Option<Silence>)> = Vec::with_capacity(order.len());
-        for (_, id) in order {
+        /// What is known of the agents below one.
+        #[derive(Clone, Copy)]
+        struct Below {
+            runs: bool,
+            active: bool,
+            sign: f64,
+        }
+        let depths = self.depths();
+        let mut order: Vec<Id> = self.ids().collect();
+        // From below, so that children are judged before their parents, and each is looked at once.
+        order.sort_unstable_by_key(|id| std::cmp::Reverse((depths[*id as usize], *id)));
+        let mut below = vec![Below { runs: false, active: false, sign: f64::MIN }; order.len()];
+        let mut found: Vec<(Id, Option<Silence>)> = Vec::new();
+        for id in order {
             let member = self.member(id);
-            if member.unseen {
-                found.push((id, None));
-                continue;
-            }
-            let active = found.iter().any(|(other, silence)| silence.is_none() && self.below(*other, id));
-            let waits_for_child = found.iter().any(|(other, _)| self.below(*other, id))
-                && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
-            if active || waits_for_child || self.awaits_answer(id) {
+            let mut own = below[id as usize];
+            if member.running() {
+                let waits_for_child =
+                    own.runs && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
                 // The silence of a child is told of the child.
-                found.push((id, None));
-                continue;
+                let excused = member.unseen || own.active || waits_for_child || self.awaits_answer(id);
+                let silence = if excused { None } else { member.clock.silence(&self.config, own.sign, now) };
+                own.runs = true;
+                own.active |= silence.is_none();
+                found.push((id, silence));
             }
-            let below = self
-                .ids()
-                .filter(|other| self.below(*other, id))
-                .map(|other| self.member(other).clock.last_sign.max(self.member(other).rested_at))
-                .fold(f64::MIN, f64::max);
-            found.push((id, member.clock.silence(&self.config, below, now)));
+            if let Some(parent) = member.parent {
+                let above = &mut below[parent as usize];
+                above.runs |= own.runs;
+                above.active |= own.active;
+                above.sign = above.sign.max(own.sign).max(member.clock.last_sign).max(member.rested_at);
+            }
         }
         found
+    }
+
+    /// How far below the main session each agent is.
+    fn depths(&self) -> Vec<u32> {
+        let mut depths: Vec<Option<u32>> = vec![None; self.ids().count()];
+        let mut path = Vec::new();
+        for id in self.ids() {
+            let mut at = Some(id);
+            while let Some(open) = at.filter(|open| depths[*open as usize].is_none()) {
+                path.push(open);
+                at = self.member(open).parent;
+            }
+            let mut depth = at.and_then(|above| depths[above as usize]);
+            while let Some(open) = path.pop() {
+                depth = Some(depth.map_or(0, |depth| depth + 1));
+                depths[open as usize] = depth;
+            }
+        }
+        depths.into_iter().map(Option::unwrap_or_default).collect()
     }
 
     fn silent(&mut self, id: Id, silence: &Silence, at: f64) {

@@ -39,8 +39,9 @@ impl FromNapiValue for Text {
 const SHORT: usize = 512;
 /// A UTF-8 read that stops this close to the end of its buffer may have been cut.
 const SLACK: usize = 4;
-/// UTF-16 units read of one string at most. Callers clip long outputs before (`index.js`); this only bounds memory.
-const LONGEST: usize = 1 << 20;
+/// UTF-16 units of the longest string that is taken; this only bounds memory. A longer one is an error and not cut: cut
+/// texts would be equal to others. Callers put digests in place of long texts before (`shared/whole.js`).
+const LONGEST: usize = 1 << 26;
 /// A buffer that grew beyond this is not kept.
 const KEPT: usize = 4 << 20;
 
@@ -120,7 +121,10 @@ impl Arena {
         check(unsafe {
             sys::napi_get_value_string_utf16(text.env, text.value, std::ptr::null_mut(), 0, &raw mut length)
         })?;
-        let length = length.min(LONGEST);
+        if length > LONGEST {
+            let message = format!("a string has {length} characters; at most {LONGEST} are taken");
+            return Err(Error::new(Status::InvalidArg, message));
+        }
         if self.utf16.len() <= length {
             self.utf16.resize(length + 1, 0);
         }

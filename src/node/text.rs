@@ -20,13 +20,16 @@ pub fn normalize_message(raw: Text) -> Result<String> {
 pub struct HashedOutput {
     pub hash: String,
     pub preview: String,
+    /// How many bytes were hashed.
+    pub bytes: u32,
 }
 
 #[napi(catch_unwind, ts_args_type = "raw: string, maxBytes: number, previewLines: number")]
 pub fn hash_output(raw: Text, max_bytes: u32, preview_lines: u32) -> Result<HashedOutput> {
     with_texts([raw], |[raw]| {
         let hashed = text::hash_output(raw, max_bytes as usize, preview_lines as usize);
-        HashedOutput { hash: hashed.hash, preview: hashed.preview }
+        let bytes = u32::try_from(hashed.bytes).unwrap_or(u32::MAX);
+        HashedOutput { hash: hashed.hash, preview: hashed.preview, bytes }
     })
 }
 

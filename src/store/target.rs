@@ -1,6 +1,5 @@
 //! One target: a session that is watched, its compact events, its engine and what was told about it.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -20,8 +19,6 @@ use crate::trace::{EventKind, StopReason, Usage};
 
 /// Characters of a message that are kept as its one line.
 const LINE: usize = 120;
-/// Bytes hashed at most for the published output hash.
-const HASHED: usize = 65_536;
 /// Error text looked at for its class.
 const CLASSIFIED: usize = 4096;
 
@@ -272,11 +269,8 @@ impl Target {
         }
         self.unresponsive = None;
         self.last_active_at = self.last_active_at.max(at);
-        if let EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } = *kind
-            && output.len() <= 4 * HASHED
-        {
+        if let EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by } = *kind {
             // Once for the engine and for what is kept: taking escape sequences out is a good part of an event's cost.
-            // What is longer still is not read to its end.
             let output = &*text::strip(output);
             return self.take(at, &EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by });
         }
@@ -396,14 +390,11 @@ impl Target {
             }
             EventKind::ToolResult { turn, call_id, output, is_error, .. } => {
                 let lines = self.config.max_preview_lines as usize;
-                // Up to four times what is hashed it was stripped as it came in.
-                let stripped =
-                    if output.len() <= 4 * HASHED { Cow::Borrowed(head(output)) } else { text::strip(head(output)) };
-                let cut = &stripped[..stripped.floor_char_boundary(HASHED)];
-                let hash = Sha256::digest(cut.as_bytes()).into();
-                let preview = (lines > 0).then(|| text::preview(cut, lines).into_boxed_str());
+                // It was stripped as it came in. All of it counts: verdicts over kept events compare the hash.
+                let hash = Sha256::digest(output.as_bytes()).into();
+                let preview = (lines > 0).then(|| text::preview(output, lines).into_boxed_str());
                 let class = if is_error {
-                    text::error_class(&cut[..cut.floor_char_boundary(CLASSIFIED)]).map(String::into_boxed_str)
+                    text::error_class(&output[..output.floor_char_boundary(CLASSIFIED)]).map(String::into_boxed_str)
                 } else {
                     None
                 };
@@ -422,7 +413,7 @@ impl Target {
     }
 
     fn message(&mut self, at: f64, kind: Kind, text: &str) {
-        let hash = Sha256::digest(text::normalize_message(head(text)).as_bytes()).into();
+        let hash = Sha256::digest(text::normalize_message(text).as_bytes()).into();
         self.push(at, kind, |event| {
             event.text = one_line(text);
             event.hash = Some(hash);
@@ -555,10 +546,6 @@ fn key_of(finding: &Finding) -> &str {
 }
 
 /// The part of a text that is looked at: twice what is hashed, as escape sequences go.
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(2 * HASHED)]
-}
-
 fn one_line(text: &str) -> Box<str> {
     let line = text.trim_start();
     text::quote(&line[..line.floor_char_boundary(4 * LINE)], LINE, 1).into_boxed_str()

@@ -32,6 +32,8 @@ pub struct HashedOutput {
     pub hash: String,
     /// Its first lines.
     pub preview: String,
+    /// How many bytes were hashed.
+    pub bytes: usize,
 }
 
 /// Bytes hashed at most unless the caller says otherwise.
@@ -41,7 +43,7 @@ pub const DEFAULT_MAX_BYTES: usize = 65_536;
 /// Reads no further than it hashes, but for the rest of the last line.
 pub fn hash_output(raw: &str, max_bytes: usize, preview_lines: usize) -> HashedOutput {
     let cut = ansi::strip_to(raw, max_bytes);
-    HashedOutput { hash: sha256_hex(cut.as_bytes()), preview: preview::preview(&cut, preview_lines) }
+    HashedOutput { hash: sha256_hex(cut.as_bytes()), preview: preview::preview(&cut, preview_lines), bytes: cut.len() }
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 pub mod ansi;
 pub mod digest;
 pub mod error_class;
+#[cfg(test)]
+pub mod growth;
 pub mod noise;
 pub mod preview;
 
@@ -17,6 +19,33 @@ pub use preview::{preview, quote};
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    use super::growth::is_linear;
+
+    #[test]
+    fn masking_costs_what_the_text_is_long() {
+        let mut out = String::new();
+        is_linear(|text| super::mask(text, &mut out));
+    }
+
+    #[test]
+    fn normal_forms_cost_what_the_text_is_long() {
+        is_linear(|text| drop(super::normalize_message(text)));
+        is_linear(|text| drop(super::normalize_command(text)));
+    }
+
+    #[test]
+    fn stripping_costs_what_the_text_is_long() {
+        is_linear(|text| drop(super::strip(text)));
+        is_linear(|text| drop(super::ansi::strip_to(text, text.len() / 2)));
+    }
+
+    #[test]
+    fn what_is_shown_costs_what_the_text_is_long() {
+        is_linear(|text| drop(super::hash_output(text, usize::MAX, usize::MAX)));
+        is_linear(|text| drop(super::quote(text, text.len(), text.len())));
+        is_linear(|text| drop((super::quote(text, 200, 10), super::error_class(text))));
+    }
 
     proptest! {
         /// Outputs of binaries come as bytes that are no UTF-8.

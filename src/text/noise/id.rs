@@ -16,7 +16,10 @@ pub fn find(view: &View, at: usize) -> Option<Hit> {
 }
 
 pub(super) fn forms(view: &View, at: usize) -> Option<Hit> {
-    let (start, end) = around(view, at);
+    forms_in(view, at, around(view, at))
+}
+
+fn forms_in(view: &View, at: usize, (start, end): (usize, usize)) -> Option<Hit> {
     let run = Run::of(view.slice(start, end), start);
     if let Some(hit) = uuid(view, at) {
         return Some(hit);
@@ -53,10 +56,10 @@ pub struct Run<'a> {
     changes: usize,
 }
 
-/// The run that `at` lies in.
+/// The run that `at` lies in; of a longer one than any rule takes, as much as shows that.
 fn around(view: &View, at: usize) -> (usize, usize) {
     let alphanumeric = |byte: u8| byte.is_ascii_alphanumeric();
-    (view.back_while(at, alphanumeric), view.skip_while(at, alphanumeric))
+    (view.back_while(at, alphanumeric), view.skip_up_to(at, LONGEST + 1, alphanumeric))
 }
 
 impl<'a> Run<'a> {
@@ -197,4 +200,23 @@ fn is_digest(view: &View, run: &Run) -> bool {
         && matches!(view.at(run.end + 1), b' ' | b'*')
         && !view.at(run.end + 2).is_ascii_whitespace();
     named || listed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A run is looked at no further than it takes to see that it is too long for an id.
+        #[test]
+        fn a_longer_look_finds_the_same(text in "([0-9a-f]{1,90}|[0-9A-Za-z]{1,90}|0x|[ :@.-]){1,6}", floor in 0..40_usize) {
+            let view = View { bytes: text.as_bytes(), floor: floor.min(text.len()) };
+            for at in (view.floor..text.len()).filter(|&at| text.as_bytes()[at].is_ascii_digit()) {
+                let alphanumeric = |byte: u8| byte.is_ascii_alphanumeric();
+                let whole = (view.back_while(at, alphanumeric), view.skip_while(at, alphanumeric));
+                prop_assert_eq!(forms(&view, at), forms_in(&view, at, whole));
+            }
+        }
+    }
 }

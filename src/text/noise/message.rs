@@ -61,11 +61,12 @@ fn mask_numbers(text: &str, out: &mut String) {
 
 /// In prose every number is masked, so a hexadecimal word needs no context: seven digits are a short revision.
 fn long_hex(view: &View, digit: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 128;
     let start = view.back_while(digit, |byte| byte.is_ascii_alphanumeric());
-    let end = view.skip_while(digit, |byte| byte.is_ascii_alphanumeric());
+    let end = view.skip_up_to(digit, LONGEST + 1, |byte| byte.is_ascii_alphanumeric());
     let word = view.slice(start, end);
     let letters = word.iter().any(u8::is_ascii_alphabetic);
-    (letters && (7..=128).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit)).then_some((start, end))
+    (letters && (7..=LONGEST).contains(&word.len()) && word.iter().all(u8::is_ascii_hexdigit)).then_some((start, end))
 }
 
 /// Replaces `out` by the words of `text`, one blank between them.
@@ -104,7 +105,23 @@ fn white(text: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
+    use super::{View, long_hex};
+
     proptest! {
+        /// A word is looked at no further than it takes to see that it is too long.
+        #[test]
+        fn a_longer_look_at_a_word_finds_the_same(text in "([0-9a-f]{1,140}|[0-9a-z]{1,20}| ){1,4}", floor in 0..40_usize) {
+            let view = View { bytes: text.as_bytes(), floor: floor.min(text.len()) };
+            for at in (view.floor..text.len()).filter(|&at| text.as_bytes()[at].is_ascii_digit()) {
+                let start = view.back_while(at, |byte| byte.is_ascii_alphanumeric());
+                let end = view.skip_while(at, |byte| byte.is_ascii_alphanumeric());
+                let word = &text[start..end];
+                let hex = word.bytes().all(|byte| byte.is_ascii_hexdigit()) && (7..=128).contains(&word.len());
+                let found = (hex && word.bytes().any(|byte| byte.is_ascii_alphabetic())).then_some((start, end));
+                prop_assert_eq!(long_hex(&view, at), found);
+            }
+        }
+
         #[test]
         fn collapsed_text_is_its_words(text in r"[ \t\n\x0b\x0c\r\x1c\u{85}\u{a0}\u{1680}\u{2003}\u{2028}\u{3000}\u{200b}ab1é。→]{0,30}") {
             let mut flat = String::from("old");

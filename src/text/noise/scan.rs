@@ -90,10 +90,20 @@ impl<'a> View<'a> {
         start
     }
 
-    /// Where the bytes from `at` on that satisfy `class` end.
+    /// Where the bytes from `at` on that satisfy `class` end. Only for what is passed as a whole then.
     pub fn skip_while(&self, at: usize, class: impl Fn(u8) -> bool) -> usize {
         let mut end = at;
         while self.bytes.get(end).is_some_and(|&byte| class(byte)) {
+            end += 1;
+        }
+        end
+    }
+
+    /// The same, at most `most` bytes on: for rules that turn down what is longer. A text asks at every one of its places.
+    pub fn skip_up_to(&self, at: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
+        let limit = self.bytes.len().min(at + most);
+        let mut end = at;
+        while end < limit && class(self.bytes[end]) {
             end += 1;
         }
         end

@@ -142,7 +142,7 @@ fn is_generated(name: &[u8]) -> bool {
 /// The id of a marker around foreign text: `<<BEGIN id=1eef>>`.
 fn wrapper(view: &View, at: usize) -> Hits {
     let inner = at + 2;
-    let end = view.skip_while(inner, |byte| is_token(byte) || matches!(byte, b' ' | b'=' | b':' | b'"'));
+    let end = view.skip_up_to(inner, REACH + 1, |byte| is_token(byte) || matches!(byte, b' ' | b'=' | b':' | b'"'));
     if end - inner > REACH || !view.starts_with(end, b">>") {
         return NONE;
     }
