@@ -21,6 +21,20 @@ export interface History {
   end(session: WatchedSession): void;
 }
 
+/** A process that ends waits so long for its last batch; ms. What another process keeps from being written waits in a file. */
+const LAST_BATCH = 1000;
+const CLOSES = Symbol.for("pi-watchdog-supervisor:history-closes/v1");
+
+/** Before anything else of the process is torn down, which would wait for questions to the history. */
+function closeAtExit({ history }: Native): void {
+  const shared = globalThis as unknown as Record<symbol, boolean | undefined>;
+  if (shared[CLOSES]) return;
+  shared[CLOSES] = true;
+  process.once("exit", () => {
+    history.close(LAST_BATCH);
+  });
+}
+
 export function createHistory(native: Native, guard: Guard): History {
   const { history } = native;
   /** Session for which it was begun. */
@@ -48,6 +62,7 @@ export function createHistory(native: Native, guard: Guard): History {
       const { enabled, history: wanted } = session.config;
       if (!enabled || !wanted || begun === session.id) return;
       begun = session.id;
+      closeAtExit(native);
       void guard.runAsync("the history", () => open(session));
     },
     check(session) {

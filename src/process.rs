@@ -9,7 +9,7 @@ const MOST_ANCESTORS: usize = 64;
 const COMMAND: usize = 4000;
 
 /// A process by its id and its start time.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Process {
     pub pid: u32,
     /// When it started, in whatever form the system tells it; empty where it could not be told.

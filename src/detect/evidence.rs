@@ -86,7 +86,7 @@ impl EvidenceType {
 }
 
 /// What the repeated rounds used; the first round of a loop is work, not waste, and is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct LoopCost {
     pub rounds: u32,
     pub tokens: f64,

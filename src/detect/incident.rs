@@ -10,7 +10,7 @@ use super::analysis::StuckAnalysis;
 use super::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use super::intervention::Intervention;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Severity {
     /// A remark, no verdict.
     Info,

@@ -10,7 +10,7 @@ use crate::detect::Severity;
 use crate::store::Used;
 
 /// What is written, with all that it needs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub enum Row {
     Opened {
         known: Box<Known>,
@@ -231,7 +231,7 @@ fn tell(connection: &Connection, told: &Told) -> rusqlite::Result<()> {
             .execute(params![
                 session,
                 incident,
-                rule,
+                rule.as_ref(),
                 severity.name(),
                 at,
                 cost.rounds,
@@ -259,7 +259,7 @@ fn tell(connection: &Connection, told: &Told) -> rusqlite::Result<()> {
             session,
             incident,
             number,
-            rule,
+            rule.as_ref(),
             worst.name(),
             at,
             cost.rounds,

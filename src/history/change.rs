@@ -1,7 +1,10 @@
 //! What the writer is told of a target, with what it owns: made on the telling thread, so only when something rare
 //! happens. Here is also decided what of a target's texts may be kept.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::detect::{LoopCost, Severity};
 use crate::process::Process;
@@ -39,7 +42,7 @@ pub enum Change {
     Used,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Known {
     pub id: String,
     pub root: String,
@@ -57,12 +60,12 @@ pub struct Known {
     pub ended: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Told {
     pub session: String,
     pub incident: String,
     pub over: bool,
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     pub severity: Severity,
     pub at: f64,
     pub cost: LoopCost,
@@ -105,7 +108,7 @@ impl Told {
             session: target.id.clone(),
             incident: notice.incident.clone(),
             over: notice.over,
-            rule: notice.rule,
+            rule: Cow::Borrowed(notice.rule),
             severity: notice.severity,
             at,
             cost: notice.cost,

@@ -56,7 +56,7 @@ fn attempt(path: &Path, busy: Duration) -> Result<Connection, Problem> {
         _ => Problem::new(Kind::Unreachable, path, error.to_string()),
     };
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(unreachable)?;
+        make_folder(folder).map_err(unreachable)?;
     }
     make_private(path).map_err(unreachable)?;
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -65,7 +65,7 @@ fn attempt(path: &Path, busy: Duration) -> Result<Connection, Problem> {
     let problem = |error: rusqlite::Error| Problem::of(path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(problem)?;
-    connection.busy_timeout(busy).map_err(problem)?;
+    patience::set(&mut connection, busy).map_err(problem)?;
     // Before anything is written: what a newer version made is not to be touched.
     let found = schema::version(&connection).map_err(|error| match problem(error) {
         // The file is there; what cannot be made are the files beside it.
@@ -103,8 +103,21 @@ fn prepare(connection: &Connection, new: bool) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA synchronous = NORMAL")
 }
 
-/// Commands may be in it: for its owner alone. `SQLite` gives the files beside it the same permissions.
+/// The folder of the database; one that is made here is its owner's alone.
+pub fn make_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Commands may be in it: for its owner alone. `SQLite` gives the files beside it the same permissions. A link is followed
+/// where it leads to a file, as people who keep their settings elsewhere have one. Where it leads to nothing, `SQLite` would
+/// make the file with anybody's permissions, so it is made here.
 fn make_private(path: &Path) -> std::io::Result<()> {
+    let end = link_end(path)?;
+    let path = end.as_deref().unwrap_or(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -112,6 +125,64 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     match options.open(path) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
+    }
+}
+
+/// Where a link leads, through further ones; nothing for what is no link.
+fn link_end(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    let mut at: Option<PathBuf> = None;
+    for _ in 0..40 {
+        let here = at.as_deref().unwrap_or(path);
+        match fs::read_link(here) {
+            Ok(next) => at = Some(here.parent().map_or(next.clone(), |folder| folder.join(&next))),
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(std::io::Error::other("its link leads in a circle"))
+}
+
+/// How long a writer waits for another one that has the database, and less when its process is about to end.
+pub mod patience {
+    use std::cell::RefCell;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use rusqlite::Connection;
+
+    const STEP: Duration = Duration::from_millis(10);
+    /// Steps that are waited when the process ends.
+    const ENDING: u128 = 30;
+
+    struct Patience {
+        steps: u128,
+        ending: Option<Arc<AtomicBool>>,
+    }
+
+    thread_local! {
+        static PATIENCE: RefCell<Patience> = const { RefCell::new(Patience { steps: 0, ending: None }) };
+    }
+
+    /// Set on the writer's thread: `ending` says that the process is about to end.
+    pub fn until(ending: &Arc<AtomicBool>) {
+        PATIENCE.with_borrow_mut(|patience| patience.ending = Some(Arc::clone(ending)));
+    }
+
+    pub fn set(connection: &mut Connection, busy: Duration) -> rusqlite::Result<()> {
+        PATIENCE.with_borrow_mut(|patience| patience.steps = busy.as_millis() / STEP.as_millis());
+        connection.busy_handler(Some(wait))
+    }
+
+    fn wait(count: i32) -> bool {
+        let most = PATIENCE.with_borrow(|patience| {
+            let ending = patience.ending.as_ref().is_some_and(|ending| ending.load(Ordering::Relaxed));
+            if ending { patience.steps.min(ENDING) } else { patience.steps }
+        });
+        if u128::from(count.unsigned_abs()) >= most {
+            return false;
+        }
+        std::thread::sleep(STEP);
+        true
     }
 }
 

@@ -16,6 +16,7 @@ mod problem;
 pub mod read;
 mod retention;
 mod schema;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -143,8 +143,8 @@ fn find(connection: &Connection, here: &Host) -> rusqlite::Result<Vec<Run>> {
 }
 
 fn run(row: &Row<'_>, judge: &mut Judge) -> rusqlite::Result<Run> {
-    let process = Process { pid: row.get("pid")?, start: row.get("process_start")? };
-    let host = Host { name: row.get("host")?, boot: row.get("boot")? };
+    let process = Process { pid: row.get("pid")?, start: read::text(row, "process_start")? };
+    let host = Host { name: read::text(row, "host")?, boot: read::text(row, "boot")? };
     let life = judge.life(&process, &host);
     let reported = row.get::<_, Option<i64>>("reported_at")?.is_some();
     Ok(Run { session: session_of(row)?, process, life, reported })

@@ -7,7 +7,7 @@ pub use crate::process::Process;
 use crate::process::start_of;
 
 /// The machine (or container) that process ids mean something on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Host {
     /// Host name and, where there is one, the namespace of process ids.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, named_params};
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +130,8 @@ const INCIDENTS_THAT_FIT: &str = "
   WHERE (:since IS NULL OR i.last_at >= :since)
     AND (:rule IS NULL OR i.rule = :rule OR i.rule = 'intervention:' || :rule)
     AND (:severity IS NULL OR i.severity IN (SELECT value FROM json_each(:severity)))
-    AND (NOT :open OR i.over_at IS NULL) AND";
+    AND (NOT :open OR i.over_at IS NULL
+      AND EXISTS (SELECT 1 FROM runs u WHERE u.session_id = i.session_id AND u.ended_at IS NULL)) AND";
 
 pub fn read(path: &Path, filter: &Filter) -> Result<Report, Problem> {
     let connection = open(path)?;
@@ -201,7 +203,9 @@ fn answer(connection: &Connection, filter: &Filter) -> rusqlite::Result<Report> 
         )?;
     let incidents = connection
         .prepare(&format!(
-            "SELECT i.*, s.root_id, s.name, s.agent_type, coalesce(s.project, r.project) AS project {INCIDENTS_THAT_FIT}
+            "SELECT i.*, s.root_id, s.name, s.agent_type, coalesce(s.project, r.project) AS project,
+               (SELECT CASE WHEN max(ended_at IS NULL) THEN NULL ELSE max(ended_at) END
+                FROM runs WHERE session_id = i.session_id) AS session_ended {INCIDENTS_THAT_FIT}
              {SESSIONS_THAT_FIT} ORDER BY i.last_at DESC, i.session_id, i.incident, i.number DESC LIMIT :limit"
         ))?
         .query_map(
@@ -242,43 +246,62 @@ fn answer(connection: &Connection, filter: &Filter) -> rusqlite::Result<Report> 
 }
 
 fn incident(row: &Row<'_>) -> rusqlite::Result<Incident> {
+    // What a session was in as it ended does not go on, also where nobody said that it is over.
+    let over_at: Option<i64> = row.get("over_at")?;
+    let session_ended: Option<i64> = row.get("session_ended")?;
+    let ended = over_at.is_none() && session_ended.is_some();
     Ok(Incident {
-        session_id: row.get("session_id")?,
-        root_id: row.get("root_id")?,
-        name: row.get("name")?,
-        agent_type: row.get("agent_type")?,
-        project: row.get("project")?,
-        incident: row.get("incident")?,
+        session_id: text(row, "session_id")?,
+        root_id: text(row, "root_id")?,
+        name: optional_text(row, "name")?,
+        agent_type: optional_text(row, "agent_type")?,
+        project: optional_text(row, "project")?,
+        incident: text(row, "incident")?,
         number: row.get("number")?,
-        rule: row.get("rule")?,
-        severity: row.get("severity")?,
+        rule: text(row, "rule")?,
+        severity: text(row, "severity")?,
         first_at: row.get("first_at")?,
         last_at: row.get("last_at")?,
         notices: row.get("notices")?,
-        over_at: row.get("over_at")?,
-        outcome: row.get("outcome")?,
+        over_at: over_at.or(session_ended),
+        outcome: if ended { Some("ended".to_owned()) } else { optional_text(row, "outcome")? },
         cost: Cost {
             rounds: row.get("rounds")?,
             tokens: row.get("tokens")?,
             usd: row.get("usd")?,
             wall_ms: row.get("wall_ms")?,
         },
-        evidence_key: row.get("evidence_key")?,
-        summary: row.get("summary")?,
-        last_command: row.get("last_command")?,
+        evidence_key: text(row, "evidence_key")?,
+        summary: optional_text(row, "summary")?,
+        last_command: optional_text(row, "last_command")?,
     })
+}
+
+/// A text as far as it is one: a damaged byte must not hide the rest of the history.
+pub(super) fn optional_text(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<String>> {
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => None,
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(lossy(bytes)),
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+    })
+}
+
+pub(super) fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
+    Ok(optional_text(row, column)?.unwrap_or_default())
 }
 
 pub(super) fn session_of(row: &Row<'_>) -> rusqlite::Result<Session> {
     Ok(Session {
-        session_id: row.get("session_id")?,
-        root_id: row.get("root_id")?,
-        parent_id: row.get("parent_id")?,
-        name: row.get("name")?,
-        agent_type: row.get("agent_type")?,
-        backend: row.get("backend")?,
-        project: row.get("project")?,
-        status: row.get("status")?,
+        session_id: text(row, "session_id")?,
+        root_id: text(row, "root_id")?,
+        parent_id: optional_text(row, "parent_id")?,
+        name: optional_text(row, "name")?,
+        agent_type: optional_text(row, "agent_type")?,
+        backend: optional_text(row, "backend")?,
+        project: optional_text(row, "project")?,
+        status: text(row, "status")?,
         started_at: row.get("started_at")?,
         last_at: row.get("last_at")?,
         ended_at: row.get("ended_at")?,

@@ -11,7 +11,7 @@ use super::orphans;
 use super::owner::Host;
 use super::problem::Kind;
 use super::read::{Filter, Report, read};
-use super::retention::{Limits, clean};
+use super::retention::{Cleaning, Limits};
 use super::{State, Writer, database, schema};
 use crate::policy::Config;
 use crate::store::{Handle, Info, Memory, Store};
@@ -434,10 +434,144 @@ fn what_is_too_old_or_too_much_goes_and_what_runs_stays() {
         ids.sort();
         ids
     };
-    clean(&connection, Limits { max_days: 30, max_mb: 64 }, 60.0 * day).unwrap();
+    clean(&connection, Limits { max_days: 30, max_mb: 64 }, 60.0 * day);
     assert_eq!(ids(), ["late", "unended"]);
-    clean(&connection, Limits { max_days: 30, max_mb: 0 }, 60.0 * day).unwrap();
+    clean(&connection, Limits { max_days: 30, max_mb: 0 }, 60.0 * day);
     assert_eq!(ids(), ["unended"]);
+}
+
+/// Cleans to the end; how many steps that took.
+fn clean(connection: &Connection, limits: Limits, now: f64) -> usize {
+    let mut cleaning = Cleaning::begin(connection, limits, now).unwrap();
+    while cleaning.step(connection).unwrap() {}
+    cleaning.steps
+}
+
+#[test]
+fn cleaning_is_done_in_short_steps_whose_number_grows_as_what_there_is_to_drop() {
+    let steps = |sessions: u32| {
+        let folder = Folder::new();
+        let connection = database::open(&folder.file(), Duration::ZERO).unwrap().connection;
+        let transaction = connection.unchecked_transaction().unwrap();
+        for number in 0..sessions {
+            let id = format!("s-{number}");
+            transaction
+                .execute(
+                    "INSERT INTO sessions (session_id, root_id, name) VALUES (?1, ?1, ?2)",
+                    [&id, &"x".repeat(200)],
+                )
+                .unwrap();
+            transaction
+                .execute(
+                    "INSERT INTO runs (session_id, pid, process_start, host, boot, started_at, last_at, ended_at, status)
+                     VALUES (?1, 1, 's', 'h', 'b', ?2, ?2, ?2, 'completed')",
+                    rusqlite::params![id, number],
+                )
+                .unwrap();
+        }
+        transaction.commit().unwrap();
+        let steps = clean(&connection, Limits { max_days: 1, max_mb: 512 }, 1e12);
+        let left: i64 = connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0);
+        steps
+    };
+    let (some, twice) = (steps(2000), steps(4000));
+    assert!(some >= 2000 / 16, "{some}: no step drops many");
+    assert!(twice <= 2 * some + 2, "{twice} against {some}");
+}
+
+#[test]
+fn a_tree_that_is_taken_up_again_while_it_is_cleaned_stays() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let (mut store, writer) = writing(&path);
+    let handle = store.open("back", 1000.0, Info::default(), Arc::new(Config::default()));
+    store.end(handle, 2000.0, "completed");
+    assert!(writer.close(LONG));
+    let connection = database::open(&path, Duration::ZERO).unwrap().connection;
+    let mut cleaning = Cleaning::begin(&connection, Limits { max_days: 1, max_mb: 512 }, 1e12).unwrap();
+    connection.execute_batch("UPDATE runs SET last_at = 1000000000000, ended_at = NULL").unwrap();
+    while cleaning.step(&connection).unwrap() {}
+    let left: i64 = connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn a_short_run_under_a_lock_of_another_process_ends_soon_and_is_in_the_history_afterwards() {
+    let folder = Folder::new();
+    let path = folder.file();
+    database::open(&path, Duration::ZERO).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (mut store, writer) = writing(&path);
+    let handle = store.open("short", 1.0, Info::default(), Arc::new(Config::default()));
+    store.spend(handle, 2.0, crate::trace::Usage { input: 7.0, ..crate::trace::Usage::default() });
+    store.end(handle, 3.0, "completed");
+    let began = std::time::Instant::now();
+    writer.close(Duration::from_secs(8));
+    assert!(began.elapsed() < Duration::from_secs(4), "it does not wait for the lock: {:?}", began.elapsed());
+    other.execute_batch("COMMIT").unwrap();
+    let (_store, next) = writing(&path);
+    assert!(next.flush(LONG));
+    let found = read(&path, &Filter::default()).unwrap();
+    assert_eq!(found.session_count, 1);
+    assert_eq!((found.sessions[0].status.as_str(), found.sessions[0].usage.input), ("completed", 7.0));
+    assert!(super::spool::waiting(&path).is_empty(), "it was taken in");
+    assert!(next.close(LONG));
+}
+
+#[test]
+fn a_damaged_line_of_what_was_not_written_costs_itself_only() {
+    let folder = Folder::new();
+    let path = folder.file();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut name = path.clone().into_os_string();
+    name.push(".unwritten-1-0");
+    std::fs::write(&name, b"\xff{\n{\"row\":7}\nnull\n").unwrap();
+    let (_store, writer) = writing(&path);
+    assert!(writer.close(LONG));
+    assert!(!std::path::Path::new(&name).exists());
+}
+
+#[test]
+fn a_damaged_byte_hides_nothing_else() {
+    let folder = Folder::new();
+    let path = folder.file();
+    let (mut store, writer) = writing(&path);
+    for id in ["one", "two"] {
+        let handle = store.open(id, 1.0, Info::default(), Arc::new(Config::default()));
+        store.end(handle, 2.0, "completed");
+    }
+    assert!(writer.close(LONG));
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("UPDATE sessions SET name = CAST(x'61ff62' AS TEXT) WHERE session_id = 'one'").unwrap();
+    let found = read(&path, &Filter::default()).unwrap();
+    assert_eq!(found.session_count, 2);
+    assert_eq!(found.sessions.len(), 2);
+    let one = found.sessions.iter().find(|session| session.session_id == "one").unwrap();
+    assert_eq!(one.name.as_deref(), Some("a\u{fffd}b"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_dangling_link_leads_to_is_made_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.file();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let real = path.with_file_name("elsewhere.db");
+    std::os::unix::fs::symlink(&real, &path).unwrap();
+    let (mut store, writer) = writing(&path);
+    opened(&mut store, "s");
+    assert!(writer.flush(LONG));
+    for end in ["", "-wal", "-shm"] {
+        let mut name = real.clone().into_os_string();
+        name.push(end);
+        if let Ok(found) = std::fs::metadata(&name) {
+            assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name:?}");
+        }
+    }
+    assert!(writer.close(LONG));
 }
 
 #[test]
@@ -457,7 +591,7 @@ fn a_database_above_its_size_gives_room_back_to_the_disk() {
     let size = || std::fs::metadata(&path).unwrap().len();
     assert!(size() > 1 << 20);
     let connection = database::open(&path, Duration::ZERO).unwrap().connection;
-    clean(&connection, Limits { max_days: 90, max_mb: 1 }, 1000.0).unwrap();
+    clean(&connection, Limits { max_days: 90, max_mb: 1 }, 1000.0);
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     assert!(size() <= 1 << 20, "{}", size());
     let filter = Filter { session: Some("s-399".into()), ..Filter::default() };

@@ -16,7 +16,8 @@ use super::change::{Change, Known, Told, sum};
 use super::database;
 use super::owner::{Host, Process};
 use super::problem::{Kind, Problem};
-use super::retention::{self, Limits};
+use super::retention::{Cleaning, Limits};
+use super::spool;
 use crate::store::{Memory, Notice, Target, Totals, Used};
 
 /// From the first change to its batch.
@@ -30,6 +31,8 @@ const REMEMBERED: usize = 4096;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(30);
 const CLEANED_EVERY: Duration = Duration::from_hours(6);
+/// Between two steps of a cleaning; changes that come in meanwhile are written first.
+const BETWEEN_STEPS: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -83,6 +86,8 @@ struct Shared {
     settled: Condvar,
     /// Totals changed since the writer last looked.
     dirty: AtomicBool,
+    /// The process is about to end: nobody waits long any more.
+    ending: Arc<AtomicBool>,
     lost: AtomicU64,
 }
 
@@ -114,6 +119,7 @@ impl Writer {
             }),
             settled: Condvar::new(),
             dirty: AtomicBool::new(false),
+            ending: Arc::default(),
             lost: AtomicU64::new(0),
         });
         let mut thread = Thread {
@@ -131,6 +137,7 @@ impl Writer {
             said: HashSet::new(),
             retry: FIRST_RETRY,
             cleaned: None,
+            cleaning: None,
         };
         std::thread::Builder::new().name("watchdog-history".to_owned()).spawn(move || {
             // A fault here costs the history only.
@@ -201,6 +208,9 @@ impl Writer {
         }
         control.wanted += 1;
         control.closing |= close;
+        if close {
+            self.shared.ending.store(true, Ordering::Relaxed);
+        }
         let wanted = control.wanted;
         drop(control);
         if close {
@@ -287,10 +297,12 @@ struct Thread {
     said: HashSet<Kind>,
     retry: Duration,
     cleaned: Option<Instant>,
+    cleaning: Option<Cleaning>,
 }
 
 impl Thread {
     fn run(&mut self, receiver: &Receiver<Change>) {
+        database::patience::until(&self.shared.ending);
         let mut failed = self.write().err();
         loop {
             let ended = match &failed {
@@ -298,8 +310,12 @@ impl Thread {
                 Some(_) if self.flushing() => false,
                 // New changes come in meanwhile, and do not shorten the wait.
                 Some(_) => self.gather(receiver, self.retry),
-                None => match receiver.recv() {
-                    Err(_) => true,
+                None => match self.next(receiver) {
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.clean();
+                        continue;
+                    }
+                    Err(RecvTimeoutError::Disconnected) => true,
                     Ok(change) => {
                         self.take(change);
                         self.gather(receiver, BATCH)
@@ -320,10 +336,18 @@ impl Thread {
             drop(control);
             self.shared.settled.notify_all();
             if closing {
-                self.lose(self.pending.len());
+                self.keep();
                 return;
             }
         }
+    }
+
+    /// The next change; while there is something to clean, only for as long as others may want the lock.
+    fn next(&self, receiver: &Receiver<Change>) -> Result<Change, RecvTimeoutError> {
+        if self.cleaning.is_some() {
+            return receiver.recv_timeout(BETWEEN_STEPS);
+        }
+        receiver.recv().map_err(|_| RecvTimeoutError::Disconnected)
     }
 
     fn flushing(&self) -> bool {
@@ -486,6 +510,7 @@ impl Thread {
                 self.pending.splice(0..0, runs);
             }
             self.file = file_at(&self.path);
+            self.take_in(&opened.connection).map_err(|error| Problem::of(&self.path, &error))?;
             self.connection = Some(opened.connection);
         }
         let Some(connection) = &self.connection else { return Ok(()) };
@@ -516,13 +541,55 @@ impl Thread {
         Ok(())
     }
 
-    /// Old history goes when there is time; that it cannot go now is no reason to say anything.
+    /// Old history goes when there is time, a step at a time; that it cannot go now is no reason to say anything.
     fn clean(&mut self) {
-        let due = self.cleaned.is_none_or(|cleaned| cleaned.elapsed() >= CLEANED_EVERY);
-        if let Some(connection) = self.connection.as_ref().filter(|_| due) {
-            self.cleaned = Some(Instant::now());
-            let _ = retention::clean(connection, self.limits, now());
+        if self.flushing() {
+            return;
         }
+        let Some(connection) = &self.connection else {
+            self.cleaning = None;
+            return;
+        };
+        let due = self.cleaned.is_none_or(|cleaned| cleaned.elapsed() >= CLEANED_EVERY);
+        if self.cleaning.is_none() && due {
+            self.cleaned = Some(Instant::now());
+            self.cleaning = Cleaning::begin(connection, self.limits, now()).ok();
+        } else if let Some(cleaning) = &mut self.cleaning
+            && !cleaning.step(connection).unwrap_or(false)
+        {
+            self.cleaning = None;
+        }
+    }
+
+    /// The process ends: what could not be written waits beside the database for the next writer.
+    fn keep(&mut self) {
+        let mut rows = std::mem::take(&mut self.pending);
+        for live in self.live.values() {
+            let used = sum(&live.before, &live.totals.get());
+            if live.written != Some(used) {
+                rows.push(Row::Used { session: live.known.id.as_str().into(), owner: live.owner.clone(), used });
+            }
+        }
+        if rows.is_empty() {
+            return;
+        }
+        let kept = spool::put(&self.path, &rows, &self.host).unwrap_or(0);
+        self.lose(rows.len() - kept);
+    }
+
+    /// What processes before this one could not write.
+    fn take_in(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for file in spool::waiting(&self.path) {
+            let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+            // Under the lock: another process may have taken it in.
+            if !file.exists() {
+                continue;
+            }
+            spool::take(&transaction, &file)?;
+            transaction.commit()?;
+            let _ = std::fs::remove_file(&file);
+        }
+        Ok(())
     }
 
     fn give_up(&mut self) {

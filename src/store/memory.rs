@@ -27,7 +27,7 @@ pub struct Totals {
     cells: [AtomicU64; 8],
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Used {
     pub usage: Usage,
     pub tool_calls: f64,

@@ -75,7 +75,7 @@ impl StopReason {
 }
 
 /// Token counts and money of one message. `input` excludes cached tokens, as in Pi.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Usage {
     pub input: f64,
     pub output: f64,
