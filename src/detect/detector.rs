@@ -1,5 +1,6 @@
 //! The detector of a whole trace: one engine per agent.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -19,8 +20,11 @@ pub struct Detector {
     config: Arc<Config>,
     /// What concerns all of them.
     family: Family,
-    /// By agent name; `None` is the main agent. A trace has few agents, and events come in runs.
+    /// With the agent's name; `None` is the main agent.
     engines: Vec<(Option<Box<str>>, Engine)>,
+    /// Where each agent's is; the main agent has no name.
+    places: HashMap<Box<str>, usize>,
+    main: Option<usize>,
     /// Children that were started and have not ended: agent, parent, what it was asked.
     children: Vec<Child>,
     last_at: f64,
@@ -52,7 +56,15 @@ impl Detector {
     pub fn new(config: &Config) -> Self {
         let config = Arc::new(config.clone());
         let family = Family::new(MAIN, Arc::clone(&config));
-        Self { config, family, engines: Vec::new(), children: Vec::new(), last_at: 0.0 }
+        Self {
+            config,
+            family,
+            engines: Vec::new(),
+            places: HashMap::new(),
+            main: None,
+            children: Vec::new(),
+            last_at: 0.0,
+        }
     }
 
     /// Takes the next event; returns the findings that it caused, notices that an incident is over left out.
@@ -171,14 +183,25 @@ impl Detector {
 
     pub fn reset(&mut self) {
         self.engines.clear();
+        self.places.clear();
+        self.main = None;
         self.children.clear();
         self.family = Family::new(MAIN, Arc::clone(&self.config));
     }
 
     fn engine(&mut self, agent: Option<&str>) -> &mut Engine {
-        let index = self.engines.iter().position(|(name, _)| name.as_deref() == agent).unwrap_or_else(|| {
+        let place = match agent {
+            None => self.main,
+            Some(agent) => self.places.get(agent).copied(),
+        };
+        let index = place.unwrap_or_else(|| {
+            let index = self.engines.len();
             self.engines.push((agent.map(Box::from), Engine::new(Arc::clone(&self.config))));
-            self.engines.len() - 1
+            match agent {
+                None => self.main = Some(index),
+                Some(agent) => drop(self.places.insert(agent.into(), index)),
+            }
+            index
         });
         &mut self.engines[index].1
     }

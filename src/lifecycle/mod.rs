@@ -58,8 +58,16 @@ pub struct Family {
     /// How often a task was given by one parent after it had been done.
     tasks: HashMap<u128, u32>,
     told: Told,
+    /// So many agents are added before one that has ended is searched for again.
+    until_search: usize,
+    /// Somebody was stopped by an abort above it, since all that is below the main session was last asked anew.
+    any_stopped: bool,
     found: Vec<Finding>,
 }
+
+/// Levels below the main session that are told apart, so that no walk upwards is longer. Whoever is deeper counts as
+/// being there.
+const LEVELS: u32 = 256;
 
 /// The clocks go on for so long after the last agent has ended.
 const LINGER_MS: f64 = 120_000.0;
@@ -80,6 +88,8 @@ impl Family {
             processes: HashMap::new(),
             tasks: HashMap::new(),
             told: Told::default(),
+            until_search: 0,
+            any_stopped: false,
             found: Vec::new(),
         }
     }
@@ -193,7 +203,7 @@ impl Family {
         while let Some(parent) = self.member(at).parent {
             depth += 1;
             at = parent;
-            if depth > 1000 {
+            if depth > LEVELS {
                 break;
             }
         }
@@ -202,20 +212,44 @@ impl Family {
 
     /// Whether `id` is somewhere below `above`.
     fn below(&self, id: Id, above: Id) -> bool {
-        let mut at = id;
-        for _ in 0..1000 {
-            let Some(parent) = self.member(at).parent else { return false };
-            if parent == above {
-                return true;
+        self.above(id).any(|parent| parent == above)
+    }
+
+    /// The agents above one, the nearest first.
+    fn above(&self, id: Id) -> impl Iterator<Item = Id> {
+        std::iter::successors(self.member(id).parent, |at| self.member(*at).parent).take(LEVELS as usize + 1)
+    }
+
+    /// All agents, each before the one that it is below; the deepest first.
+    fn from_below(&self) -> Vec<Id> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut depths = vec![UNKNOWN; self.members.len()];
+        depths[ROOT as usize] = 0;
+        let mut path = Vec::new();
+        for id in self.ids() {
+            let mut at = id;
+            while depths[at as usize] == UNKNOWN {
+                path.push(at);
+                let Some(parent) = self.member(at).parent else { break };
+                at = parent;
             }
-            at = parent;
+            let known = depths[at as usize];
+            let mut depth = if known == UNKNOWN { 0 } else { known + 1 };
+            while let Some(at) = path.pop() {
+                depths[at as usize] = depth;
+                depth += 1;
+            }
         }
-        false
+        let mut order: Vec<Id> = self.ids().collect();
+        order.sort_unstable_by_key(|id| std::cmp::Reverse((depths[*id as usize], *id)));
+        order
     }
 
     /// The id for a new agent; of one that has ended long ago when there is no more room.
     fn place(&mut self) -> Id {
-        if self.members.len() >= MEMBERS {
+        // Where all are at work there is nobody to forget: to look for one each time would be quadratic.
+        self.until_search = self.until_search.saturating_sub(1);
+        if self.members.len() >= MEMBERS && self.until_search == 0 {
             let oldest = self
                 .ids()
                 .skip(1)
@@ -225,6 +259,7 @@ impl Family {
                 self.forget(oldest);
                 return oldest;
             }
+            self.until_search = self.members.len() / 4;
         }
         self.members.push(Member::default());
         u32::try_from(self.members.len() - 1).unwrap_or(u32::MAX)

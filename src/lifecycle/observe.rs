@@ -4,7 +4,7 @@ use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{Family, Id, ROOT, Telling, matter, parties, path, suggest, words};
+use super::{Family, Id, LEVELS, ROOT, Telling, matter, parties, path, suggest, words};
 use crate::detect::intervention::{Action as Suggested, Kind};
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::policy::Config;
@@ -48,8 +48,16 @@ impl Family {
         if again {
             self.resumes(id, at);
         }
-        let loops = parent == id || self.below(parent, id);
-        let parent = if loops { ROOT } else { parent };
+        // One that is new has nobody below it.
+        let loops = parent == id || known.is_some() && self.below(parent, id);
+        let levels = self.depth(parent);
+        let parent = match self.member(parent).parent {
+            _ if loops => ROOT,
+            // What is this deep could hide a circle, and nothing is gained by telling deeper levels apart.
+            Some(_) if levels >= LEVELS && known.is_some() => ROOT,
+            Some(above) if levels >= LEVELS => above,
+            _ => parent,
+        };
         let member = self.member_mut(id);
         let moved = member.parent.replace(parent) != Some(parent);
         member.background = kin.background;
@@ -100,26 +108,28 @@ impl Family {
         let key = fast(task.as_bytes());
         self.member_mut(id).task = key;
         let agent_type = self.member(id).agent_type.clone();
-        let mut above = self.member(id).parent;
-        while let Some(ancestor) = above {
-            let member = self.member(ancestor);
-            if member.task == key && member.agent_type == agent_type {
-                let reason = format!("it was given the very task of {}, which is above it", member.title());
-                self.nested(id, at, reason);
-                return;
-            }
-            above = member.parent;
+        let same_above = self.above(id).find(|ancestor| {
+            let member = self.member(*ancestor);
+            member.task == key && member.agent_type == agent_type
+        });
+        if let Some(ancestor) = same_above {
+            let reason = format!("it was given the very task of {}, which is above it", self.title(ancestor));
+            self.nested(id, at, reason);
+            return;
         }
         let parent = self.member(id).parent.unwrap_or(ROOT);
         // A task is another one when its ground has changed: by work of others, or by what the user said.
         let same = |member: &Member| member.task == key && member.parent == Some(parent);
-        let others = self.members.iter().filter(|member| !same(member));
-        let moved_on = others.map(|member| member.changed_at).fold(self.member(parent).asked_at, f64::max);
-        let done_before = self.ids().any(|other| {
-            let member = self.member(other);
-            other != id && member.done && same(member) && member.rested_at >= moved_on
-        });
         let given = matter(Kind::SpawnDepth, key ^ u128::from(parent));
+        // All agents are looked at only when a task is given again.
+        let done_before = self.tasks.contains_key(&given) && {
+            let others = self.members.iter().filter(|member| !same(member));
+            let moved_on = others.map(|member| member.changed_at).fold(self.member(parent).asked_at, f64::max);
+            self.ids().any(|other| {
+                let member = self.member(other);
+                other != id && member.done && same(member) && member.rested_at >= moved_on
+            })
+        };
         let times = self.tasks.entry(given).or_insert(0);
         *times = if done_before { *times + 1 } else { 1 };
         let times = *times;
@@ -255,10 +265,13 @@ impl Family {
         self.member_mut(id).plan.person();
         self.member_mut(id).clock.asked_anew();
         self.member_mut(id).asked_at = at;
-        for other in self.ids() {
-            if self.below(other, id) {
-                self.member_mut(other).stopped_at = None;
+        if self.any_stopped {
+            for other in self.ids() {
+                if self.below(other, id) {
+                    self.member_mut(other).stopped_at = None;
+                }
             }
+            self.any_stopped = id != ROOT;
         }
         if id != ROOT {
             self.asked(id, text, at);
@@ -607,6 +620,7 @@ impl Family {
                         self.member_mut(other).stopped_at = Some(at);
                     }
                 }
+                self.any_stopped = true;
                 self.run_over(id, at);
                 self.member_mut(id).aborted = true;
             }

@@ -635,3 +635,58 @@ proptest::proptest! {
         }
     }
 }
+
+/// The least time of several runs, in seconds.
+fn least(mut work: impl FnMut()) -> f64 {
+    let run = |_| {
+        let start = std::time::Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    (0..3).map(run).fold(f64::MAX, f64::min)
+}
+
+/// A tree of `count` children that run, each with an open call of an agent tool, and one tick over them.
+fn grown(count: usize, parent: impl Fn(usize) -> usize, task: impl Fn(usize) -> String) {
+    let mut tale = Tale::new();
+    let name = |index: usize| if index == 0 { "main".to_owned() } else { format!("a{index}") };
+    for index in 1..=count {
+        let fields = json!({ "parent": name(parent(index)), "task": task(index) }).to_string();
+        let agent = name(index);
+        tale.event(&agent, &EventKind::Lifecycle { event: "subagent_spawn", fields: &fields });
+        tale.event(&agent, &EventKind::User { text: &task(index), synthetic: false });
+        let args = json!({ "agent": name(index + 1) });
+        tale.calls(&agent, "c", "subagent", &args);
+    }
+    tale.found.clear();
+    tale.pass(5.0).after(900.0).pass(5.0);
+}
+
+#[test]
+fn many_agents_cost_in_proportion_to_their_number() {
+    // From deep chains to wide trees, with tasks of their own and with the same one.
+    let shapes: [(&str, fn(usize) -> usize); 3] =
+        [("a chain", |index| index - 1), ("beside each other", |_| 0), ("a tree", |index| index / 2)];
+    for (shape, parent) in shapes {
+        let run = |count: usize| least(|| grown(count, parent, |index| format!("task {index}")));
+        // Enough of them that those that are remembered run out. Quadratic work would take sixteen times as long.
+        let (few, many) = (run(1500), run(6000));
+        assert!(many < few * 10.0, "{shape}: {few} s for 1,500, {many} s for 6,000");
+    }
+}
+
+#[test]
+fn a_circle_of_parents_cannot_be_made_however_long() {
+    let mut tale = Tale::new();
+    for round in 0..3 {
+        for index in 1..1500 {
+            let parent = (index + 1499 * usize::from(round > 0)) - 1;
+            let fields = json!({ "parent": format!("a{parent}"), "task": "the same" }).to_string();
+            let agent = format!("a{}", index % 1499);
+            tale.event(&agent, &EventKind::Lifecycle { event: "subagent_spawn", fields: &fields });
+        }
+        let fields = json!({ "parent": "a1400", "task": "another" }).to_string();
+        tale.event("a0", &EventKind::Lifecycle { event: "subagent_spawn", fields: &fields });
+        tale.pass(5.0);
+    }
+}

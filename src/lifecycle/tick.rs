@@ -1,7 +1,9 @@
 //! What the passing of time means for a family: who is silent or too old, and which waits will never end.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::clock::Silence;
-use super::member::State;
+use super::member::{Member, State};
 use super::waiting::{For, Stall, Wait, Waiter, stalls};
 use super::{Family, Id, ROOT, Telling, matter, parties, suggest, words};
 use crate::detect::Severity;
@@ -12,6 +14,22 @@ use crate::text::fast;
 const PATIENCE_MS: f64 = 30_000.0;
 /// So long after its last child has ended an idle parent should have been told.
 const UNREAD_MS: f64 = 60_000.0;
+
+/// What is known of all that is below an agent.
+#[derive(Debug, Clone, Copy)]
+struct Below {
+    running: bool,
+    /// One of them runs and is not silent.
+    active: bool,
+    /// The latest sign of any of them.
+    sign: f64,
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Self { running: false, active: false, sign: f64::MIN }
+    }
+}
 
 impl Family {
     /// Time has passed for all agents.
@@ -31,31 +49,30 @@ impl Family {
 
     /// The silence of each running agent. What happens below an agent is its activity.
     fn silences(&self, now: f64) -> Vec<(Id, Option<Silence>)> {
-        let mut order: Vec<(u32, Id)> =
-            self.ids().filter(|id| self.member(*id).running()).map(|id| (self.depth(id), id)).collect();
+        let mut below: Vec<Below> = vec![Below::default(); self.members.len()];
+        let mut found: Vec<(Id, Option<Silence>)> = Vec::new();
         // From below, so that children are judged before their parents.
-        order.sort_unstable_by(|a, b| b.cmp(a));
-        let mut found: Vec<(Id, Option<Silence>)> = Vec::with_capacity(order.len());
-        for (_, id) in order {
+        for id in self.from_below() {
             let member = self.member(id);
-            if member.unseen {
-                found.push((id, None));
-                continue;
-            }
-            let active = found.iter().any(|(other, silence)| silence.is_none() && self.below(*other, id));
-            let waits_for_child = found.iter().any(|(other, _)| self.below(*other, id))
-                && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
-            if active || waits_for_child || self.awaits_answer(id) {
+            let Below { running, active, sign } = below[id as usize];
+            let silence = if member.running() {
+                let waits_for_child =
+                    running && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
                 // The silence of a child is told of the child.
-                found.push((id, None));
-                continue;
+                let quiet = member.unseen || active || waits_for_child || self.awaits_answer(id);
+                let silence = if quiet { None } else { member.clock.silence(&self.config, sign, now) };
+                let is_active = silence.is_none();
+                found.push((id, silence));
+                Some(is_active)
+            } else {
+                None
+            };
+            if let Some(parent) = member.parent {
+                let above = &mut below[parent as usize];
+                above.running |= running || silence.is_some();
+                above.active |= active || silence == Some(true);
+                above.sign = above.sign.max(sign).max(member.clock.last_sign).max(member.rested_at);
             }
-            let below = self
-                .ids()
-                .filter(|other| self.below(*other, id))
-                .map(|other| self.member(other).clock.last_sign.max(self.member(other).rested_at))
-                .fold(f64::MIN, f64::max);
-            found.push((id, member.clock.silence(&self.config, below, now)));
         }
         found
     }
@@ -118,10 +135,17 @@ impl Family {
     }
 
     fn look_at_waits(&mut self, now: f64) {
+        let mut children: HashMap<Id, Vec<Id>> = HashMap::new();
+        for child in self.ids().filter(|id| self.member(*id).running()) {
+            if let Some(parent) = self.member(child).parent {
+                children.entry(parent).or_default().push(child);
+            }
+        }
+        let children_of = |id| children.get(&id).map_or(&[][..], Vec::as_slice);
         let waiters: Vec<Waiter> = self
             .ids()
             .filter(|id| self.member(*id).running())
-            .map(|id| Waiter { id, waits: self.waits_of(id) })
+            .map(|id| Waiter { id, waits: self.waits_of(id, children_of(id)) })
             .collect();
         if waiters.iter().all(|waiter| waiter.waits.is_empty()) {
             return;
@@ -153,13 +177,14 @@ impl Family {
         if limit > 0.0 { patience.min(limit) } else { patience }
     }
 
-    fn waits_of(&self, id: Id) -> Vec<Wait> {
+    /// `children`: those that run.
+    fn waits_of(&self, id: Id, children: &[Id]) -> Vec<Wait> {
         let member = self.member(id);
         let mut waits = Vec::new();
         for call in member.clock.open() {
             let Some(name) = call.addressee.as_deref() else {
                 if call.about_agent {
-                    waits.extend(self.foreground(id, call.since));
+                    waits.extend(self.foreground(children, call.since));
                 }
                 continue;
             };
@@ -218,37 +243,32 @@ impl Family {
     }
 
     /// Children that the agent sent off and waits for.
-    fn foreground(&self, id: Id, since: f64) -> impl Iterator<Item = Wait> {
-        self.ids()
-            .filter(move |child| {
-                let member = self.member(*child);
-                member.parent == Some(id) && !member.background && member.running() && member.started_at >= since
-            })
-            .map(move |child| Wait { on: For::Agent(child), since })
+    fn foreground(&self, children: &[Id], since: f64) -> impl Iterator<Item = Wait> {
+        let waited_for = move |child: &&Id| {
+            let member = self.member(**child);
+            !member.background && member.started_at >= since
+        };
+        children.iter().filter(waited_for).map(move |child| Wait { on: For::Agent(*child), since })
     }
 
     /// Children ended after their parent had become idle, and nobody told it.
     fn look_at_unread(&mut self, now: f64) {
-        for id in self.ids() {
-            let member = self.member(id);
-            if member.state != State::Idle || !member.stirred || member.aborted {
+        let waits = |member: &Member| member.state == State::Idle && member.stirred && !member.aborted;
+        let mut unread_of: BTreeMap<Id, (bool, f64, Vec<Id>)> = BTreeMap::new();
+        for child in self.ids() {
+            let other = self.member(child);
+            let Some(parent) = other.parent.filter(|parent| other.ends && waits(self.member(*parent))) else {
                 continue;
+            };
+            let (running, last, unread) = unread_of.entry(parent).or_insert((false, f64::MIN, Vec::new()));
+            *running |= other.running();
+            if other.ended() && other.rested_at > self.member(parent).rested_at {
+                *last = last.max(other.rested_at);
+                unread.push(child);
             }
-            let (rested, sign) = (member.rested_at, member.clock.last_sign);
-            let mut last = f64::MIN;
-            let mut unread: Vec<Id> = Vec::new();
-            let mut running = false;
-            for child in self.ids() {
-                let other = self.member(child);
-                if other.parent != Some(id) || !other.ends {
-                    continue;
-                }
-                running |= other.running();
-                if other.ended() && other.rested_at > rested {
-                    last = last.max(other.rested_at);
-                    unread.push(child);
-                }
-            }
+        }
+        for (id, (running, last, unread)) in unread_of {
+            let sign = self.member(id).clock.last_sign;
             if running || unread.is_empty() || sign >= last || now - last < self.at_most(UNREAD_MS) {
                 continue;
             }
