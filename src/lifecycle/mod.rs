@@ -221,7 +221,7 @@ impl Family {
     }
 
     /// All agents, each before the one that it is below; the deepest first.
-    fn from_below(&self) -> Vec<Id> {
+    fn deepest_first(&self) -> Vec<Id> {
         const UNKNOWN: u32 = u32::MAX;
         let mut depths = vec![UNKNOWN; self.members.len()];
         depths[ROOT as usize] = 0;

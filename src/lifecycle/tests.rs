@@ -662,10 +662,13 @@ fn grown(count: usize, parent: impl Fn(usize) -> usize, task: impl Fn(usize) -> 
     tale.pass(5.0).after(900.0).pass(5.0);
 }
 
+/// From the number of an agent to that of its parent.
+type Parent = fn(usize) -> usize;
+
 #[test]
 fn many_agents_cost_in_proportion_to_their_number() {
     // From deep chains to wide trees, with tasks of their own and with the same one.
-    let shapes: [(&str, fn(usize) -> usize); 3] =
+    let shapes: [(&str, Parent); 3] =
         [("a chain", |index| index - 1), ("beside each other", |_| 0), ("a tree", |index| index / 2)];
     for (shape, parent) in shapes {
         let run = |count: usize| least(|| grown(count, parent, |index| format!("task {index}")));

@@ -52,7 +52,7 @@ impl Family {
         let mut below: Vec<Below> = vec![Below::default(); self.members.len()];
         let mut found: Vec<(Id, Option<Silence>)> = Vec::new();
         // From below, so that children are judged before their parents.
-        for id in self.from_below() {
+        for id in self.deepest_first() {
             let member = self.member(id);
             let Below { running, active, sign } = below[id as usize];
             let silence = if member.running() {
