@@ -212,6 +212,8 @@ export interface Intervention {
   autoExecute: boolean;
   /** Other agents that it concerns: target ids, agents of the trace. */
   parties?: string[];
+  /** The reason as it is said to an agent that it is about ("you changed …"), by target id; absent: as it stands. */
+  texts?: { targetId: string; text: string }[];
 }
 
 /** A verdict at one event, or an intervention. */

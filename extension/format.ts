@@ -39,8 +39,9 @@ export function amount(n: number): string {
 
 /** Dollars; more digits for small sums. */
 export function money(usd: number): string {
-  const small = Number(Math.abs(usd).toFixed(4));
-  return `$${usd.toFixed(usd !== 0 && small < 0.1 ? 4 : 2)}`;
+  const small = Math.abs(usd);
+  if (small > 0 && small < 0.000_05) return "less than $0.0001";
+  return `$${usd.toFixed(small > 0 && Number(small.toFixed(4)) < 0.1 ? 4 : 2)}`;
 }
 
 export function plural(n: number, noun: string): string {

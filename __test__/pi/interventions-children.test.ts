@@ -93,7 +93,7 @@ test("an agent that is given the very task of the one above it is told of", asyn
   await family.spawn("a", { subagent_type: "general-purpose" });
   const alert = await family.alert("it was given the very task of");
   assert.match(alert, /Target: "the same again"/);
-  assert.match(alert, /the very task of job of a, which is above it/);
+  assert.match(alert, /the very task of "job of a", which is above it/);
   await family.pi.close();
 });
 

@@ -79,7 +79,7 @@ test("main, child, agent of the child, a tool's own model and cache reads are su
   assert.equal(sessions, 3, "the main session, its child and the child's child");
   assert.equal(together, usd.toFixed(2));
   assert.ok(usd > 0.5);
-  assert.match(told(family.pi), /\$\d\.\d\d was used, the limit is \$0\.50 \([^)]*job of [ab] \$0/);
+  assert.match(told(family.pi), /\$\d\.\d\d was used, the limit is \$0\.50 \([^)]*"job of [ab]" \$0/);
 });
 
 test("the limit is told of before the next request, to the agent and the user, and nothing is stopped", async (t) => {

@@ -24,7 +24,7 @@ test("a main agent that waits for the result of a child that is gone is told of 
     "the wait",
   );
   await family.command(`/stand-in-dispose ${a}`);
-  assert.match(await family.notified("it waits for"), /it waits for job of a, which has ended/);
+  assert.match(await family.notified("waits for"), /"main" waits for "job of a", which has ended/);
   // The package's wait hears no abort; the end of the session ends it.
   assert.deepEqual(await family.pi.close(), { code: 0, signal: null });
 });
@@ -41,7 +41,7 @@ test("an idle main agent that nobody told of its last child's end is woken to it
     },
   });
   await family.spawn("a");
-  const alert = await family.alert("it waits, and does not know that job of a has ended");
+  const alert = await family.alert('it waits, and does not know that "job of a" has ended');
   assert.match(alert, /Target: "main"/);
   await family.pi.close();
 });
@@ -78,7 +78,7 @@ test("a question of a child process that nobody sees is told of in the main sess
   const prompt = JSON.stringify({ type: "prompt", message: "TASK a" });
   const pi = family.command("a", "--mode rpc").replace("'TASK a'", "");
   await family.run(`( echo '${prompt}'; exec sleep 600 ) | ${pi}`);
-  await family.pi.waitFor(() => /it asked a question that nobody sees/.test(told(family.pi)), "the unseen question");
+  await family.pi.waitFor(() => /asked a question that nobody sees/.test(told(family.pi)), "the unseen question");
   await family.pi.send({ type: "abort" });
   await family.pi.close();
 });

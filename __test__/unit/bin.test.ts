@@ -57,7 +57,7 @@ test("a loop is told with its place, its reasons and its cost", async () => {
   assert.match(stdout, /Pi session s1 · 8 lines · 10 events · 330 tokens · \$0\.03/);
   assert.match(stdout, /stuck {2}repeated_command {2}line 8 · entry e7 · \d{4}-\d\d-\d\d \d\d:\d\d:07/);
   assert.match(stdout, / {4}rg TOKEN src\n {4}- .*repeated 3 times/);
-  assert.match(stdout, /cost 2 rounds, 220 tokens, \$0\.02, \d/);
+  assert.match(stdout, /cost 2 rounds, 220 tokens, \$0\.0200, \d/);
   assert.match(stdout, /1 finding in 1 incident\./);
 });
 

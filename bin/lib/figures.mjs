@@ -5,7 +5,17 @@
  * @param {{ tokens: number, usd: number }} usage
  */
 export function spent({ tokens, usd }) {
-  return [...(tokens > 0 ? [plural(tokens, "token")] : []), ...(usd > 0 ? [`$${usd.toFixed(2)}`] : [])];
+  return [...(tokens > 0 ? [plural(tokens, "token")] : []), ...(usd > 0 ? [money(usd)] : [])];
+}
+
+/**
+ * US dollars, with as many digits as a small sum needs.
+ * @param {number} usd
+ */
+export function money(usd) {
+  const small = Math.abs(usd);
+  if (small > 0 && small < 0.00005) return "less than $0.0001";
+  return `$${usd.toFixed(small > 0 && small < 0.1 ? 4 : 2)}`;
 }
 
 /** @param {number} ms */

@@ -1,6 +1,6 @@
 // The summary of a scan as text for people. Every string that came from a file goes through plain().
 
-import { count, duration, plural, spent } from "./figures.mjs";
+import { count, duration, money, plural, spent } from "./figures.mjs";
 import { plain } from "./plain.mjs";
 
 /**
@@ -68,7 +68,7 @@ function costliest({ costliest }, paint) {
     const price = [
       plural(cost.rounds, "repeated round"),
       ...(usage.tokens > 0 ? [`${count(cost.tokens)} of ${plural(usage.tokens, "token")}`] : []),
-      ...(usage.usd > 0 ? [`$${cost.usd.toFixed(2)} of $${usage.usd.toFixed(2)}`] : []),
+      ...(usage.usd > 0 ? [`${money(cost.usd)} of ${money(usage.usd)}`] : []),
       duration(cost.wallMs),
     ];
     lines.push(`  ${plain(file, 500)}`);
@@ -94,7 +94,7 @@ function total(rows) {
 
 /** @param {Report["incidents"][number]["cost"]} cost */
 function costCells({ rounds, tokens, usd, wallMs }) {
-  return [rounds, tokens, `$${usd.toFixed(2)}`, duration(wallMs)];
+  return [rounds, tokens, money(usd), duration(wallMs)];
 }
 
 /**

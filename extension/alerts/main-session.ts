@@ -98,10 +98,9 @@ export function mainSession(
   }
 
   function informParties(matter: Matter, notice: Notice, intervention: Intervention): Promise<Receipt>[] {
-    const message = interventionMessage(notice, intervention);
     const concerned = new Set([notice.targetId, ...(intervention.parties ?? [])]);
     concerned.delete(session.id);
-    return [...concerned].map((id) => send(matter, id, "message", message));
+    return [...concerned].map((id) => send(matter, id, "message", interventionMessage(notice, intervention, id)));
   }
 
   /** One message to one child, and what became of it. */

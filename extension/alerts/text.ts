@@ -117,7 +117,7 @@ function card(item: Item, context: AlertContext, withRescue: boolean): string {
     `Status: ${state === "ended" ? endedStatus(item) : status(notice)}`,
     `Confidence: ${confidence(notice)}`,
   ];
-  const fields = [head.join("\n"), ["Evidence:", ...evidenceLines(matter)].join("\n")];
+  const fields = [head.join("\n"), ["Evidence:", ...evidenceLines(matter, context.mainId)].join("\n")];
   const command = oneLine(notice.lastCommand ?? "");
   if (command !== "") fields.push(`Last command:\n> ${command}`);
   if (matter.receipts.length > 0) fields.push(matter.receipts.map(receiptLine).join("\n"));
@@ -156,11 +156,11 @@ function nextStep(targetId: string, address: Address | undefined): string {
   return `look with watchdog_read_events; the user can steer it by /watchdog steer ${oneLine(targetId, NAME_CHARS)}`;
 }
 
-function evidenceLines({ notice, since }: Matter): string[] {
+function evidenceLines({ notice, since }: Matter, readerId: string): string[] {
   const { analysis, intervention, cost } = notice;
   const evidence = analysis.evidence.slice(0, EVIDENCE_LINES).map(({ summary }) => oneLine(summary));
   // The reason of a silence is its evidence as well.
-  const reason = intervention === undefined ? undefined : oneLine(intervention.reason);
+  const reason = intervention === undefined ? undefined : oneLine(reasonFor(intervention, readerId));
   if (reason !== undefined && !evidence.includes(reason)) evidence.unshift(reason);
   if (evidence.length === 0) return ["- none"];
   const price = costText(cost);
@@ -222,9 +222,14 @@ function confidence({ analysis, intervention }: Notice): Confidence {
 }
 
 /** What a child is told of an intervention that concerns it, where the user allowed messages to children. */
-export function interventionMessage({ targetId }: Notice, intervention: Intervention): string {
+export function interventionMessage({ targetId }: Notice, intervention: Intervention, readerId: string): string {
   const advice = suggestion(intervention, { id: targetId, itself: true });
-  return [`The watchdog saw: ${oneLine(intervention.reason)}.`, ...advice].join("\n");
+  return [`The watchdog saw: ${oneLine(reasonFor(intervention, readerId))}.`, ...advice].join("\n");
+}
+
+/** The reason in the words for a reader. */
+function reasonFor({ reason, texts = [] }: Intervention, readerId: string): string {
+  return texts.find(({ targetId }) => targetId === readerId)?.text ?? reason;
 }
 
 /** One line for people who are not reading the conversation right now. */

@@ -459,6 +459,12 @@ impl Engine {
                 }
                 self.tell(at, Happening::Compacted, out);
             }
+            // The user ended it: nothing is over by that, and nothing more is said until the user speaks.
+            "user_abort" => {
+                self.pending.clear();
+                out.changed |= self.stuck();
+                self.incidents.forget();
+            }
             // The watchdog, or a sub-agent package with news of a child, spoke to the agent.
             "notice" => {
                 self.finish_message(at, out);

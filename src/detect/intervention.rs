@@ -103,11 +103,13 @@ pub struct Intervention {
     pub auto_execute: bool,
     /// Names of the other agents that it concerns.
     pub parties: Vec<String>,
+    /// The reason as it is said to an agent that it is about, by its name.
+    pub texts: Vec<(String, String)>,
 }
 
 impl Intervention {
     pub fn new(kind: Kind, reason: String) -> Self {
-        Self { kind, reason, suggested: kind.suggested(), auto_execute: false, parties: Vec::new() }
+        Self { kind, reason, suggested: kind.suggested(), auto_execute: false, parties: Vec::new(), texts: Vec::new() }
     }
 }
 

@@ -344,6 +344,13 @@ fn incident(kind: Kind, subject: u128) -> String {
     format!("{:016x}", matter(kind, subject) >> 64)
 }
 
+/// What each of those that it concerns is told.
+fn address(found: &mut Finding, texts: Vec<(String, String)>) {
+    if let Some(intervention) = &mut found.intervention {
+        intervention.texts = texts;
+    }
+}
+
 /// One key for a kind and what it is about.
 fn matter(kind: Kind, subject: u128) -> u128 {
     let mut bytes = kind.rule().as_bytes().to_vec();

@@ -4,13 +4,15 @@ use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{Family, Id, LEVELS, ROOT, Telling, matter, parties, path, suggest, words};
+use super::{Family, Id, LEVELS, ROOT, Telling, address, matter, parties, path, suggest, words};
 use crate::detect::intervention::{Action as Suggested, Kind};
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::policy::Config;
 use crate::text::fast;
 use crate::trace::{EventKind, StopReason, Usage};
 
+/// Part of a sum that is nearly all of it.
+const NEARLY_ALL: f64 = 0.9;
 /// What an agent below does so long after the user stopped the one above is its own will.
 const STOPPING_MS: f64 = 1000.0;
 /// A task that was done is given again so often before it is told.
@@ -113,7 +115,10 @@ impl Family {
             member.task == key && member.agent_type == agent_type
         });
         if let Some(ancestor) = same_above {
-            let reason = format!("it was given the very task of {}, which is above it", self.title(ancestor));
+            let reason = format!(
+                "it was given the very task of {}, which is above it",
+                words::quoted(self.member(ancestor).title())
+            );
             self.nested(id, at, reason);
             return;
         }
@@ -249,7 +254,9 @@ impl Family {
         let member = self.member_mut(id);
         member.silent = false;
         member.unresponsive = None;
-        if self.told.forget(matter(Kind::Timeout, subject)) {
+        // What was stopped answers once more, and does not go on by that.
+        let stopped = member.aborted || member.stopped_at.is_some();
+        if self.told.forget(matter(Kind::Timeout, subject)) && !stopped {
             self.tell_over(Kind::Timeout, id, subject, at);
         }
     }
@@ -331,7 +338,7 @@ impl Family {
             let calls = self.member(id).farewells + 1;
             let subject = fast(self.member(id).name.as_bytes());
             if let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), f64::from(calls)) {
-                let reason = format!("it said with {} that it is done, and goes on", action.tool);
+                let reason = format!("it said with {} that it is done, and goes on", words::bare(&action.tool));
                 let (kind, severity) = (Kind::Orphan, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Kill);
@@ -424,17 +431,17 @@ impl Family {
         self.member_mut(clash.before).clash_at = at;
         let subject = fast(clash.path.as_bytes());
         let Some(ordinal) = self.told.due(matter(Kind::FileConflict, subject), f64::from(clash.count)) else { return };
-        let before = self.title(clash.before).to_owned();
-        let reason = format!(
-            "it changed {} over what {before} had changed {} before, without reading it{}",
-            clash.path,
-            words::time(clash.after_ms),
-            if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() }
-        );
+        let again = if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() };
+        let (path, ago) = (words::bare(&clash.path), words::time(clash.after_ms));
+        let (reason, texts) = self.addressed(&[id, clash.before], |called| {
+            let (who, before) = (called(id), called(clash.before));
+            format!("{who} changed {path} over what {before} had changed {ago} before, without reading it{again}")
+        });
         let party = self.member(clash.before).name.to_string();
         let (kind, severity) = (Kind::FileConflict, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         parties(found, vec![party]);
+        address(found, texts);
     }
 
     /// A command that undoes what is not committed.
@@ -474,9 +481,10 @@ impl Family {
         owners.dedup();
         let more = if risk.len() > 1 { format!(" and {} more", risk.len() - 1) } else { String::new() };
         let words = format!(
-            "\"{}\" would undo what {} has not committed: {example}{more}",
-            crate::text::quote(line, 80, 1),
-            self.titles(&owners)
+            "{} would undo what {} has not committed: {}{more}",
+            words::quoted(line),
+            self.titles(&owners),
+            words::bare(example)
         );
         Some(Risk { owners, words })
     }
@@ -500,9 +508,12 @@ impl Family {
             let reason = self.words_of_cost(&reached, true);
             self.cost(ROOT, at, reached.over, reason);
         }
-        // Of one that is alone the same was said already.
+        let tree = self.budget.spent.cost_usd;
+        // One that has used nearly all of it is named in what is said of the tree.
+        let alone = self.member(id).budget.spent.cost_usd >= NEARLY_ALL * tree;
         if id != ROOT
             && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
+            && !(alone && self.member(id).budget.given.is_none())
         {
             let reason = self.words_of_cost(&reached, false);
             self.cost(id, at, true, reason);
@@ -717,7 +728,8 @@ impl Family {
         let subject = u128::from(owner) ^ (1 << 64);
         let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), left as f64) else { return };
         let title = self.title(owner);
-        let title = if owner == ROOT && title.is_empty() { "the session" } else { title };
+        let title =
+            if owner == ROOT && self.member(ROOT).title().is_empty() { "the session".to_owned() } else { title };
         let reason = if left == 1 {
             format!("process {pid} runs on although {title} has ended")
         } else {

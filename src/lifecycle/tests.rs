@@ -255,7 +255,7 @@ fn a_limit_counts_the_whole_tree_and_is_told_before_the_next_request() {
     assert_eq!(tale.told(), [("excessive_cost".into(), "main".into(), Severity::Info)]);
     tale.spends("kid", 0.39);
     tale.spends("kid", 0.02);
-    assert_eq!(tale.reasons().last(), Some(&"$1.01 was used, the limit is $1.00 (kid $0.71, main $0.30)"));
+    assert_eq!(tale.reasons().last(), Some(&"$1.01 was used, the limit is $1.00 (\"kid\" $0.71, \"main\" $0.30)"));
     let told: Vec<_> = tale.told().into_iter().map(|told| told.2).collect();
     assert_eq!(told, [Severity::Info, Severity::Warning]);
 }
@@ -266,7 +266,7 @@ fn two_running_agents_that_change_one_file_are_told_with_who_what_and_when() {
     tale.spawns("a", "main", true).spawns("b", "main", true);
     tale.life("a", "session_start", &json!({"cwd": "/repo"})).life("b", "session_start", &json!({"cwd": "/repo/src"}));
     tale.edits("a", "src/state.ts").after(20.0).edits("b", "state.ts");
-    let reason = "it changed /repo/src/state.ts over what a had changed 20 s before, without reading it";
+    let reason = "\"b\" changed /repo/src/state.ts over what \"a\" had changed 20 s before, without reading it";
     assert_eq!(tale.reasons(), [reason]);
     assert_eq!(tale.found[0].intervention.as_ref().unwrap().parties, ["a"]);
     assert_eq!(tale.warned(), ["file_conflict b"]);
@@ -300,7 +300,7 @@ fn a_sweeping_git_command_is_told_while_others_have_unsaved_work() {
     let mut tale = Tale::new();
     tale.spawns("a", "main", true).spawns("b", "main", true).edits("a", "a.ts").edits("b", "b.ts");
     tale.calls("b", "s", "bash", &json!({"command": "git stash"}));
-    assert_eq!(tale.reasons(), ["\"git stash\" would undo what a has not committed: a.ts"]);
+    assert_eq!(tale.reasons(), ["\"git stash\" would undo what \"a\" has not committed: a.ts"]);
     assert_eq!(tale.warned(), ["file_conflict b"]);
     tale.does("a", "bash", &json!({"command": "git add a.ts && git commit -m a"}));
     tale.calls("b", "s", "bash", &json!({"command": "git reset --hard"}));
@@ -367,7 +367,7 @@ fn a_childs_question_that_the_main_session_shows_is_seen() {
     tale.after(1.0).life("main", "ui_prompt_start", &json!({"requestId": "q"})).pass(3000.0);
     assert_eq!(tale.warned(), NONE);
     tale.life("main", "ui_prompt_end", &json!({"requestId": "q"})).pass(20.0);
-    assert_eq!(tale.reasons(), ["it asked a question that nobody sees"], "it was closed without an answer");
+    assert_eq!(tale.reasons(), ["\"kid\" asked a question that nobody sees"], "it was closed without an answer");
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn parent_and_child_that_wait_for_each_other_are_a_deadlock_and_a_working_child_
     tale.does("kid", "bash", &json!({"command": "ls"})).pass(100.0);
     assert_eq!(tale.warned(), NONE);
     tale.life("kid", "message_send", &json!({"to": "main", "replyWanted": true})).pass(60.0);
-    assert_eq!(tale.reasons(), ["main and kid wait for each other"]);
+    assert_eq!(tale.reasons(), ["\"main\" and \"kid\" wait for each other"]);
     assert_eq!(tale.warned(), ["deadlock kid"]);
 }
 
@@ -461,19 +461,19 @@ fn waits_for_who_has_ended_or_never_was_and_unseen_questions_are_deadlocks() {
     let mut tale = Tale::new();
     tale.spawns("kid", "main", true).does("kid", "bash", &json!({"command": "ls"})).ends("kid");
     tale.calls("main", "w", "get_subagent_result", &json!({"agent_id": "kid", "wait": true})).pass(60.0);
-    assert_eq!(tale.reasons(), ["it waits for kid, which has ended"]);
+    assert_eq!(tale.reasons(), ["\"main\" waits for \"kid\", which has ended"]);
     assert_eq!(tale.warned(), ["deadlock main"]);
 
     let mut tale = Tale::new();
     tale.calls("main", "w", "get_subagent_result", &json!({"agent_id": "ghost", "wait": true})).pass(60.0);
-    assert_eq!(tale.reasons(), ["it waits for ghost, and there is no such agent"]);
+    assert_eq!(tale.reasons(), ["\"main\" waits for \"ghost\", and there is no such agent"]);
 
     let mut tale = Tale::new();
     tale.spawns("kid", "main", true).does("kid", "bash", &json!({"command": "ls"}));
     tale.life("kid", "permission_ask", &json!({"requestId": "p"})).pass(170.0);
     assert_eq!(tale.warned(), NONE);
     tale.pass(20.0);
-    assert_eq!(tale.reasons(), ["it asked a question that nobody sees"]);
+    assert_eq!(tale.reasons(), ["\"kid\" asked a question that nobody sees"]);
     tale.life("kid", "permission_reply", &json!({"requestId": "p"})).told();
     tale.pass(100.0);
     assert_eq!(tale.warned(), NONE);
@@ -484,7 +484,7 @@ fn an_idle_parent_that_was_not_told_of_its_children_is_a_deadlock() {
     let mut tale = Tale::new();
     tale.spawns("a", "main", true).says("main", "I go on when it reports", StopReason::Stop);
     tale.life("main", "agent_settled", &json!({})).after(90.0).ends("a").pass(65.0);
-    assert_eq!(tale.reasons(), ["it waits, and does not know that a has ended 1 min ago"]);
+    assert_eq!(tale.reasons(), ["it waits, and does not know that \"a\" has ended 1 min ago"]);
     tale.told();
     tale.pass(1000.0);
     assert_eq!(tale.warned(), NONE, "once");
@@ -520,7 +520,7 @@ fn what_outlives_its_owner_is_an_orphan() {
     tale.spawns("kid", "main", true).life("kid", "process", &json!({"pid": 7, "alive": true}));
     assert_eq!(tale.warned(), NONE);
     tale.ends("kid").life("kid", "process", &json!({"pid": 7, "owner": "kid", "alive": true}));
-    assert_eq!(tale.reasons(), ["process 7 runs on although kid has ended"]);
+    assert_eq!(tale.reasons(), ["process 7 runs on although \"kid\" has ended"]);
     tale.told();
     tale.life("kid", "process", &json!({"pid": 7, "owner": "kid", "alive": false}));
     assert_eq!(tale.warned(), NONE);

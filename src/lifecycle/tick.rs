@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::clock::Silence;
 use super::member::{Member, State};
 use super::waiting::{For, Stall, Wait, Waiter, stalls};
-use super::{Family, Id, ROOT, Telling, matter, parties, suggest, words};
+use super::{Family, Id, ROOT, Telling, address, matter, parties, suggest, words};
 use crate::detect::Severity;
 use crate::detect::intervention::{Action, Kind};
 use crate::text::fast;
@@ -163,11 +163,12 @@ impl Family {
             if !self.told.once(matter(Kind::Deadlock, subject)) {
                 continue;
             }
-            let reason = self.words_of_stall(&stall);
+            let (reason, texts) = self.addressed(&agents, |called| words::of_stall(&stall, called));
             let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
             let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
             let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
             parties(found, others);
+            address(found, texts);
         }
     }
 

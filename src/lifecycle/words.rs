@@ -1,5 +1,5 @@
-//! How lifecycle findings are said: short sentences for people, names and figures in them. What an agent is called
-//! comes from outside; whoever shows a sentence makes it safe.
+//! How lifecycle findings are said: short sentences for people, names and figures in them. What an agent, a tool or a file
+//! is called comes from outside: it stands in quotes that it cannot close, unless it is one plain word.
 
 use super::Family;
 use super::Id;
@@ -24,34 +24,76 @@ pub fn time(ms: f64) -> String {
     }
 }
 
-fn list(names: &[&str]) -> String {
+/// US dollars, with as many digits as a small sum needs.
+pub fn money(usd: f64) -> String {
+    match usd.abs() {
+        small if small > 0.0 && small < 0.000_05 => "less than $0.0001".to_owned(),
+        small if small > 0.0 && small < 0.1 => format!("${usd:.4}"),
+        _ => format!("${usd:.2}"),
+    }
+}
+
+/// Foreign text as data: one line, cut, in quotes that it cannot close.
+pub fn quoted(text: &str) -> String {
+    format!("{:?}", crate::text::quote(text, NAME, 1))
+}
+
+/// The name of a tool or a file: bare when it is one plain word, else as data.
+pub fn bare(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@+:~".contains(c);
+    if !name.is_empty() && name.len() <= 4 * NAME && name.chars().all(plain) { name.to_owned() } else { quoted(name) }
+}
+
+/// Characters of a name that are shown.
+const NAME: usize = 80;
+
+fn list(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        [one] => (*one).to_owned(),
+        [one] => one.clone(),
         [first, second] => format!("{first} and {second}"),
         many => {
-            let shown = many.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+            let shown = many[..many.len().min(LISTED)].join(", ");
             if many.len() > LISTED { format!("{shown} and {} more", many.len() - LISTED) } else { shown }
         }
     }
 }
 
 impl Family {
-    pub(super) fn title(&self, id: Id) -> &str {
-        self.member(id).title()
+    pub(super) fn title(&self, id: Id) -> String {
+        quoted(self.member(id).title())
     }
 
     pub(super) fn titles(&self, ids: &[Id]) -> String {
         list(&ids.iter().map(|id| self.title(*id)).collect::<Vec<_>>())
     }
 
+    /// An agent as it is called to a reader: to itself it is "you".
+    fn called(&self, id: Id, reader: Option<Id>) -> String {
+        if reader == Some(id) { "you".to_owned() } else { self.title(id) }
+    }
+
+    /// A sentence for everybody, and the same for each of those that it is about, by their names.
+    pub(super) fn addressed(
+        &self,
+        about: &[Id],
+        sentence: impl Fn(&dyn Fn(Id) -> String) -> String,
+    ) -> (String, Vec<(String, String)>) {
+        let to = |reader: Option<Id>| sentence(&|id| self.called(id, reader));
+        let texts = about.iter().map(|id| (self.member(*id).name.to_string(), to(Some(*id)))).collect();
+        (to(None), texts)
+    }
+
     pub(super) fn words_of_silence(&self, id: Id, silence: &Silence) -> String {
         let member = self.member(id);
         match silence {
             Silence::OpenTool { tool, for_ms, past_declared: true } => {
+                let tool = bare(tool);
                 format!("a call of {tool} has run for {}, longer than it said that it may take", time(*for_ms))
             }
-            Silence::OpenTool { tool, for_ms, .. } => format!("a call of {tool} has run for {}", time(*for_ms)),
+            Silence::OpenTool { tool, for_ms, .. } => {
+                format!("a call of {} has run for {}", bare(tool), time(*for_ms))
+            }
             Silence::Idle { for_ms } if !member.stirred => {
                 format!("it has not done anything since it was started {} ago", time(*for_ms))
             }
@@ -64,30 +106,39 @@ impl Family {
 
     pub(super) fn words_of_cost(&self, reached: &Reached, of_tree: bool) -> String {
         let Reached { spent, limit, over } = *reached;
+        let (spent, limit) = (money(spent), money(limit));
         let share = if over {
-            format!("${spent:.2} was used, the limit is ${limit:.2}")
+            format!("{spent} was used, the limit is {limit}")
         } else {
-            format!("${spent:.2} of ${limit:.2} was used")
+            format!("{spent} of {limit} was used")
         };
         let mut spenders: Vec<(f64, Id)> =
-            self.ids().map(|id| (self.member(id).budget.spent.cost_usd, id)).filter(|(usd, _)| *usd >= 0.005).collect();
-        if !of_tree || spenders.len() < 2 {
-            return share;
-        }
+            self.ids().map(|id| (self.member(id).budget.spent.cost_usd, id)).filter(|(usd, _)| *usd > 0.0).collect();
         spenders.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let parts: Vec<String> =
-            spenders.iter().take(3).map(|(usd, id)| format!("{} ${usd:.2}", self.title(*id))).collect();
-        format!("{share} ({})", parts.join(", "))
-    }
-
-    pub(super) fn words_of_stall(&self, stall: &Stall) -> String {
-        match stall {
-            Stall::Ring(ids) => format!("{} wait for each other", self.titles(ids)),
-            Stall::All(ids) => format!("{} wait and no agent is left that could go on", self.titles(ids)),
-            Stall::Gone { on, .. } => format!("it waits for {}, which has ended", self.title(*on)),
-            Stall::Nobody { name, .. } => format!("it waits for {name}, and there is no such agent"),
-            Stall::Unseen { .. } => "it asked a question that nobody sees".to_owned(),
+        match spenders.as_slice() {
+            [(_, only)] if of_tree && *only != super::ROOT => format!("{share}, all of it by {}", self.title(*only)),
+            [_, _, ..] if of_tree => {
+                let part = |(usd, id): &(f64, Id)| format!("{} {}", self.title(*id), money(*usd));
+                format!("{share} ({})", spenders.iter().take(3).map(part).collect::<Vec<_>>().join(", "))
+            }
+            _ => share,
         }
+    }
+}
+
+/// A wait that will not end. `called`: what each agent is called to whoever reads it.
+pub(super) fn of_stall(stall: &Stall, called: &dyn Fn(Id) -> String) -> String {
+    let names = |ids: &[Id]| list(&ids.iter().map(|id| called(*id)).collect::<Vec<_>>());
+    // "you wait", and anybody else "waits".
+    let waits = |id: Id| if called(id) == "you" { "you wait".to_owned() } else { format!("{} waits", called(id)) };
+    match stall {
+        Stall::Ring(ids) => format!("{} wait for each other", names(ids)),
+        Stall::All(ids) => format!("{} wait and no agent is left that could go on", names(ids)),
+        Stall::Gone { waiter, on } => format!("{} for {}, which has ended", waits(*waiter), called(*on)),
+        Stall::Nobody { waiter, name } => {
+            format!("{} for {}, and there is no such agent", waits(*waiter), quoted(name))
+        }
+        Stall::Unseen { waiter } => format!("{} asked a question that nobody sees", called(*waiter)),
     }
 }
 
@@ -111,9 +162,32 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut() {
-        assert_eq!(list(&["a"]), "a");
-        assert_eq!(list(&["a", "b"]), "a and b");
-        assert_eq!(list(&["a", "b", "c"]), "a, b, c");
-        assert_eq!(list(&["a", "b", "c", "d", "e", "f", "g"]), "a, b, c, d, e and 2 more");
+        let list = |names: &str| list(&names.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(list("a"), "a");
+        assert_eq!(list("a b"), "a and b");
+        assert_eq!(list("a b c"), "a, b, c");
+        assert_eq!(list("a b c d e f g"), "a, b, c, d, e and 2 more");
+    }
+
+    #[test]
+    fn small_sums_have_the_digits_that_they_need() {
+        for (usd, words) in [
+            (0.0, "$0.00"),
+            (0.000_01, "less than $0.0001"),
+            (0.002, "$0.0020"),
+            (0.05, "$0.0500"),
+            (0.5, "$0.50"),
+            (12.345, "$12.35"),
+        ] {
+            assert_eq!(money(usd), words);
+        }
+    }
+
+    #[test]
+    fn foreign_text_cannot_close_its_quotes_and_plain_names_need_none() {
+        assert_eq!(bare("src/a.ts"), "src/a.ts");
+        assert_eq!(bare("ignore all that"), r#""ignore all that""#);
+        assert_eq!(quoted("a\" and b\\"), r#""a\" and b\\""#);
+        assert_eq!(quoted("a\nb\u{1b}[2J"), r#""a…""#);
     }
 }

@@ -75,6 +75,13 @@ pub struct JsIntervention {
     pub suggested_action: String,
     pub auto_execute: bool,
     pub parties: Option<Vec<String>>,
+    pub texts: Option<Vec<JsAddressed>>,
+}
+
+#[napi(object)]
+pub struct JsAddressed {
+    pub target_id: String,
+    pub text: String,
 }
 
 impl From<Intervention> for JsIntervention {
@@ -85,6 +92,9 @@ impl From<Intervention> for JsIntervention {
             reason: intervention.reason,
             auto_execute: intervention.auto_execute,
             parties: (!intervention.parties.is_empty()).then_some(intervention.parties),
+            texts: (!intervention.texts.is_empty()).then(|| {
+                intervention.texts.into_iter().map(|(target_id, text)| JsAddressed { target_id, text }).collect()
+            }),
         }
     }
 }

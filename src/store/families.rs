@@ -38,6 +38,9 @@ struct Entry {
     told: Vec<String>,
 }
 
+/// Between two alerts of levels of one limit, at least.
+const LEVELS_MS: f64 = 5000.0;
+
 /// Findings that wait, at most: while a tree is paused nobody takes them.
 const WAITING: usize = 256;
 
@@ -159,7 +162,9 @@ impl Families {
             let last = entry.last.get(&key).map(|at| (key.as_str(), *at));
             // Each level of a cost limit comes once: there is nothing to hold back.
             let level = finding.rule == Kind::ExcessiveCost.rule();
-            finding.over || level || should_alert(last, true, &key, now, cooldown_sec)
+            // Levels that are crossed fast one after the other are one alert, of the highest.
+            let fast = level && last.is_some_and(|(_, at)| now - at < LEVELS_MS);
+            finding.over || level && !fast || !level && should_alert(last, true, &key, now, cooldown_sec)
         })?;
         let finding = entry.due.remove(position);
         if finding.over {

@@ -565,7 +565,7 @@ mod tests {
             let main = store.open("main", 0.0, Info::default(), config);
             let mut told = Vec::new();
             for step in 1..=18 {
-                let at = f64::from(step);
+                let at = 10_000.0 * f64::from(step);
                 store.spend(main, at, Usage { cost_usd: 0.125, ..Usage::default() });
                 while let Some((_, notice)) = store.take_tree_notice("main", at) {
                     told.push((step, notice.severity));
@@ -772,8 +772,32 @@ mod tests {
         assert_eq!(store.spend(kid, 2000.0, usd(0.5 * limit)) & TREE, TREE);
         let (_, told) = store.take_tree_notice("root", 2000.0).unwrap();
         assert_eq!((told.severity, told.ordinal), (crate::detect::Severity::Warning, 1));
-        store.spend(root, 3000.0, usd(limit));
-        assert_eq!(store.take_tree_notice("root", 3000.0).unwrap().1.ordinal, 2);
+        store.spend(root, 9000.0, usd(limit));
+        assert_eq!(store.take_tree_notice("root", 9000.0).unwrap().1.ordinal, 2);
+    }
+
+    #[test]
+    fn levels_of_a_limit_that_are_crossed_in_one_second_are_one_alert_of_each_severity_and_the_highest_later() {
+        let mut store = Store::default();
+        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        let main = store.open("main", 0.0, Info::default(), config);
+        let mut told = Vec::new();
+        let mut take = |store: &mut Store, at: f64| {
+            while let Some((_, notice)) = store.take_tree_notice("main", at) {
+                told.push((at, notice.severity, notice.intervention.unwrap().reason));
+            }
+        };
+        for step in 0..40 {
+            let at = 1000.0 + 25.0 * f64::from(step);
+            store.spend(main, at, Usage { cost_usd: 0.1, ..Usage::default() });
+            take(&mut store, at);
+        }
+        store.tick_tree("main", 30_000.0);
+        take(&mut store, 30_000.0);
+        let severities: Vec<_> = told.iter().map(|(_, severity, _)| *severity).collect();
+        let (remark, over) = (crate::detect::Severity::Info, crate::detect::Severity::Warning);
+        assert_eq!(severities, [remark, over, over]);
+        assert_eq!(told[2].2, "$4.00 was used, the limit is $1.00");
     }
 
     #[test]

@@ -230,7 +230,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /over what users had changed .* before, without reading it/,
+    says: /over what "users" had changed .* before, without reading it/,
   },
   {
     name: "nobody reads what the others wrote",
@@ -245,7 +245,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     within: 0,
     // Of seven clashes the first, the second and the fourth.
     times: 3,
-    says: /over what users had changed/,
+    says: /over what "users" had changed/,
   },
   {
     name: "a stash of everything while another child has unsaved work",
@@ -256,7 +256,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /"git stash" would undo what right has not committed/,
+    says: /"git stash" would undo what "right" has not committed/,
   },
   {
     name: "a checkout of everything while another child has unsaved work",
@@ -267,7 +267,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /"git checkout \." would undo what left has not committed/,
+    says: /"git checkout \." would undo what "left" has not committed/,
   },
   {
     name: "a clean of the whole tree while another child has unsaved work",
@@ -278,7 +278,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /"git clean -fd" would undo what right has not committed/,
+    says: /"git clean -fd" would undo what "right" has not committed/,
   },
   {
     name: "a child that goes on after the user stopped the main agent",
@@ -321,7 +321,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 60,
     within: 75,
     times: 1,
-    says: /does not know that linux and mac have ended/,
+    says: /does not know that "linux" and "mac" have ended/,
   },
   {
     name: "a wait for a child that has ended",
@@ -334,7 +334,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     // The wait began while the child was at work.
     within: 2000,
     times: 1,
-    says: /it waits for large, which has ended/,
+    says: /"\w+" waits for "large", which has ended/,
   },
   {
     name: "a wait for a child that never was",
@@ -346,7 +346,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 30,
     within: 45,
     times: 1,
-    says: /it waits for tiny, and there is no such agent/,
+    says: /"\w+" waits for "tiny", and there is no such agent/,
   },
   {
     name: "a child that asks the parent that waits for it",
@@ -362,7 +362,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 30,
     within: 45,
     times: 1,
-    says: /main and build wait for each other/,
+    says: /"main" and "build" wait for each other/,
   },
   {
     name: "a child's question that nobody sees",
@@ -377,7 +377,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 180,
     within: 195,
     times: 1,
-    says: /it asked a question that nobody sees/,
+    says: /"[\w-]+" asked a question that nobody sees/,
   },
   {
     name: "a development server that outlives the child that started it",
@@ -388,7 +388,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /process 501 runs on although chromium has ended/,
+    says: /process 501 runs on although "chromium" has ended/,
   },
   {
     name: "a sixth level of children",
@@ -421,7 +421,7 @@ export const familySicknesses: readonly FamilySickness[] = [
     notBefore: 0,
     within: 0,
     times: 1,
-    says: /it was given the very task of level-1, which is above it/,
+    says: /it was given the very task of "level-1", which is above it/,
   },
   {
     name: "the same review again and again, and nothing is changed",
