@@ -363,3 +363,32 @@ test("a program that exits does not wait for its replays", async () => {
   const waited = performance.now() - exitedAt;
   assert.ok(exitedAt > 0 && waited < all / 10, `${waited} ms, ${all} ms for all`);
 });
+
+test("garbage of every kind is answered with what is wrong, and nothing else is said", async () => {
+  const entry = (id: string, parentId: string | null, content: string) =>
+    JSON.stringify({ type: "message", id, parentId, message: { role: "user", content } });
+  const header = JSON.stringify({ type: "session", version: 3, id: "s" });
+  const garbage = [
+    file("random.jsonl", Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 251))),
+    file("blank.jsonl", "\n\n\n"),
+    file("scalars.jsonl", '"x"\n[1]\nnull\n'),
+    file("utf16.jsonl", Buffer.from(`\ufeff${header}\n`, "utf16le")),
+    file("one-long-line.jsonl", "[".repeat(5_000_000)),
+    file("all-glued.jsonl", `${header}${entry("a", null, "x")}\n`),
+  ];
+  const { stdout, stderr, code } = await run(["replay", ...garbage]);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.equal(stderr.match(/neither a Pi session file nor a trace/g)?.length, garbage.length);
+  const odd = [
+    header,
+    entry("a", null, "y".repeat(5_000_000)),
+    `${entry("b", "a", "z")}${entry("c", "b", "z")}`,
+    "[".repeat(200_000),
+    "\0".repeat(1000),
+    entry("d", "a", "z"),
+  ];
+  const some = await run(["replay", file("odd.jsonl", `${odd.join("\n")}\n`)]);
+  assert.deepEqual([some.code, some.stderr], [0, ""]);
+  assert.match(some.stdout, /6 lines · 2 events/);
+  assert.deepEqual(some.stdout.match(/^ {2}line \d+: not usable/gm), ["  line 3: not usable", "  line 4: not usable"]);
+});

@@ -1,6 +1,8 @@
 //! The wait-for graph: who waits for whom, and the three ways in which nobody will ever go on: a circle, a wait for an
 //! agent that has ended or never was, and so many waiting that none is left to work. Pure over a picture of one moment.
 
+use std::collections::HashMap;
+
 use super::Id;
 
 /// What an agent waits for.
@@ -75,31 +77,41 @@ pub fn stalls(agents: &[Waiter], threshold: u32, patience: f64, now: f64) -> Vec
             }
         }
     }
-    let next = |id: Id| {
-        let agent = agents.iter().find(|agent| agent.id == id)?;
-        agent.waits.iter().filter(|wait| settled(wait)).find_map(|wait| match wait.on {
-            For::Agent(on) => Some(on),
-            _ => None,
+    let next: HashMap<Id, Id> = agents
+        .iter()
+        .filter_map(|agent| {
+            let on = agent.waits.iter().filter(|wait| settled(wait)).find_map(|wait| match wait.on {
+                For::Agent(on) => Some(on),
+                _ => None,
+            });
+            Some((agent.id, on?))
         })
-    };
-    let mut in_ring: Vec<Id> = Vec::new();
+        .collect();
+    // Each agent waits for one other at most, so that one walk over all of them finds every circle.
+    let mut walked: HashMap<Id, Id> = HashMap::new();
+    let mut rings: HashMap<Id, Vec<Id>> = HashMap::new();
     for agent in agents {
-        if in_ring.contains(&agent.id) {
-            continue;
+        let mut at = agent.id;
+        while !walked.contains_key(&at) {
+            walked.insert(at, agent.id);
+            let Some(on) = next.get(&at) else { break };
+            at = *on;
         }
-        let mut path = vec![agent.id];
-        while let Some(on) = path.last().and_then(|last| next(*last)) {
-            if on == agent.id {
-                in_ring.extend(&path);
-                found.push(Stall::Ring(from_smallest(path)));
-                break;
+        // It came back to where this very walk had been.
+        if walked[&at] == agent.id && next.contains_key(&at) && !rings.contains_key(&at) {
+            let mut ring = vec![at];
+            let mut on = next[&at];
+            while on != at {
+                ring.push(on);
+                on = next[&on];
             }
-            if path.contains(&on) {
-                break;
-            }
-            path.push(on);
+            rings.insert(at, ring);
         }
     }
+    let places: HashMap<Id, usize> = agents.iter().enumerate().map(|(place, agent)| (agent.id, place)).collect();
+    let mut rings: Vec<Vec<Id>> = rings.into_values().collect();
+    rings.sort_by_key(|ring| ring.iter().filter_map(|id| places.get(id)).min().copied());
+    found.extend(rings.into_iter().map(|ring| Stall::Ring(from_smallest(ring))));
     let stuck: Vec<Id> = agents.iter().filter(|agent| agent.waits.iter().any(settled)).map(|agent| agent.id).collect();
     let none_goes_on = stuck.len() == agents.len();
     if found.is_empty() && threshold > 0 && none_goes_on && stuck.len() >= threshold as usize {
