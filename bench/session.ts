@@ -15,7 +15,8 @@ export class Session {
   readonly #store: ObservingStore;
   readonly #steps: readonly Step[];
   #turn = 0;
-  #at = 1_700_000_000_000;
+  // Now: what is long ago is no longer kept by a history.
+  #at = Date.now();
 
   constructor(store: ObservingStore, id: string, steps: readonly Step[], config: WatchdogConfig) {
     this.#store = store;

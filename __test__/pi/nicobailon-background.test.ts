@@ -48,6 +48,13 @@ const target = (family: Nicobailon, child: string, fits: (target: Record<string,
     () => `the target of ${child}`,
   );
 
+/** The package has a message for a run, which arrives when the model's answer does. */
+const noted = (run: Awaited<ReturnType<Nicobailon["spawn"]>>, message: string) =>
+  poll(
+    () => (readFileSync(join(run.asyncDir, "status.json"), "utf8").includes(message) ? true : undefined),
+    () => "the package's note of the message",
+  );
+
 const endsInOrder = async ({ pi }: Nicobailon) => {
   assert.deepEqual(await pi.close(), { code: 0, signal: null });
   assert.doesNotMatch(pi.stderr, /stale|Event handler error|panick/);
@@ -111,10 +118,7 @@ test("a steer arrives in the right agent's next request, and is told as the pack
   assert.doesNotMatch(JSON.stringify((await family.asks("a", 2)).messages), /LOOK ELSEWHERE/);
 
   const again = await family.begin("watchdog_steer_subagent", { ...steer, message: "AND LISTEN" });
-  await poll(
-    () => (readFileSync(join(b.asyncDir, "status.json"), "utf8").includes("AND LISTEN") ? true : undefined),
-    () => "the package's note of the message",
-  );
+  await noted(b, "AND LISTEN");
   gates.open("b-end");
   const read = await family.end(again);
   assert.equal(read.data.outcome, "delivered", read.text);
@@ -378,6 +382,7 @@ test("the call that the watchdog names works in the package's own tool", async (
   const { agent } = await target(family, "b", ({ agent }) => agent !== undefined);
   assert.equal(agent.agentId, b.id);
   const steering = family.callAsNamed(agent.steer, "LOOK ELSEWHERE");
+  await noted(b, "LOOK ELSEWHERE");
   gates.open("a1", "b1");
   assert.match((await family.asks("b", 2)).newUserTexts.join("\n"), /LOOK ELSEWHERE/);
   assert.equal((await steering).isError, false);

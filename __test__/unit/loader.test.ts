@@ -31,7 +31,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 function copy(name: string, packageVersion = version): string {
   const folder = join(scratch, name);
   mkdirSync(folder, { recursive: true });
-  for (const path of ["index.js", "loader.js", "native"])
+  for (const path of ["index.js", "loader.js", "shared", "native"])
     cpSync(join(project, path), join(folder, path), { recursive: true });
   const manifest = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, version: packageVersion }));

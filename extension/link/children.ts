@@ -22,11 +22,11 @@ import {
   STATES_AT_ONCE,
   STIR_EVERY_MS,
 } from "./limits.ts";
+import { UNNAMED } from "./names.ts";
 import { type Claimant, disputed, LINK, type Refusal, recordsOf, refusal } from "./owners.ts";
 import { parentOf } from "./parent.ts";
 import { type Peer, type Processes, runsOn, samePeer } from "./peer.ts";
 import { isAlive } from "./place.ts";
-import { UNNAMED } from "./reported.ts";
 import type { Frame } from "./wire.ts";
 
 const NAME_CHARS = 80;
@@ -373,7 +373,9 @@ export class Children {
     const target = store.target(child.handle);
     if (target?.likelyStuck !== stuck) this.#restuck = true;
     const said = line(state.name, NAME_CHARS);
-    const named = target?.backend === LINK && said !== "" && said !== UNNAMED && said !== child.name;
+    // Whoever knows the process better may have named it since.
+    const ours = target?.backend === LINK && target.name === child.name;
+    const named = ours && said !== "" && said !== UNNAMED && said !== child.name;
     const name = named && child.names.take(now()) ? said : undefined;
     if (name !== undefined) child.name = name;
     const status = liveStatus(state.status);

@@ -2,6 +2,7 @@
 
 import type { Native } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
+import { nameOfTask, UNNAMED } from "./names.ts";
 import { Outbox } from "./outbox.ts";
 import type { Frame } from "./wire.ts";
 
@@ -13,11 +14,6 @@ export interface ReportedSession {
   lost(): void;
 }
 
-/** What a session without a name says of itself; whoever knows better names it. */
-export const UNNAMED = "sub-agent";
-
-/** Of a name that is the beginning of a task. */
-const NAME_CHARS = 60;
 const MAX_FIELDS = 4000;
 const PULL = 20_000;
 
@@ -76,7 +72,7 @@ export class Reported {
     if (this.#asked) return;
     this.#asked = true;
     const { store } = this.#native;
-    const name = oneLine(task, NAME_CHARS);
+    const name = nameOfTask(task);
     if (name !== "" && store.target(this.session.handle)?.name === UNNAMED) store.update(this.session.handle, { name });
   }
 

@@ -7,6 +7,7 @@
 
 import type { TargetStatus } from "../../index.js";
 import { textOf } from "../content.ts";
+import { nameOfTask, UNNAMED } from "../link/names.ts";
 import type { BackendConnection } from "../runtime.ts";
 import { oneLine } from "../sanitize.ts";
 import type { Delivery, SubagentBackend, SubagentRecord } from "./backend.ts";
@@ -183,7 +184,7 @@ export function connectExample(host: Host): BackendConnection {
       .filter(({ parentId = session.id, startedAt = 0 }) => parentId === session.id && startedAt >= since);
   }
 
-  /** A process without a name is called by its task, which is the first that it was told: words for people, no link. */
+  /** A process that names itself by its first words is the agent with that task: words for people, no link. */
   function name(sessionId: string, results: readonly Result[]): void {
     const found = named.has(sessionId) ? undefined : store.resolve(sessionId, session.rootId);
     if (!found?.ok) return;
@@ -194,7 +195,8 @@ export function connectExample(host: Host): BackendConnection {
     const [result] = results
       .filter(({ task }) => told.startsWith(`Task: ${oneLine(task).slice(0, 100)}`))
       .sort((a, b) => b.task.length - a.task.length);
-    if (result === undefined || store.target(found.handle)?.name !== "sub-agent") return;
+    const said = store.target(found.handle)?.name;
+    if (result === undefined || (said !== UNNAMED && said !== nameOfTask(told))) return;
     const type = oneLine(result.agent, NAME_CHARS);
     const kind = isWatchdogType(type) ? ({ kind: "watchdog" } as const) : {};
     store.update(found.handle, { name: oneLine(result.task, NAME_CHARS) || type, agentType: type, ...kind });
