@@ -55,6 +55,8 @@ export interface MainSession {
   readonly attended: boolean;
   /** The main session's own configuration: it decides what may be done to its children. */
   readonly config: WatchdogConfig;
+  /** Where each value of `config` comes from. */
+  readonly sources?: ConfigSources;
   /**
    * Takes a notice about an agent of the tree; `note` is what a model wrote about it, to be quoted. False: too many came
    * from children, and this one is left out.

@@ -5,6 +5,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { Notice } from "../index.js";
 import { post } from "./alerts/post.ts";
+import { rescueMessageOf } from "./alerts/rescue.ts";
 import { oneLine } from "./sanitize.ts";
 import type { Session } from "./session.ts";
 
@@ -43,7 +44,7 @@ export class StreamBreaker {
     if (notice === undefined) return;
     const why = `The watchdog cut off the latest message: ${oneLine(notice.analysis.reasons.join("; "))}.`;
     const goesOn = session.config.circuitBreaker === "block" && this.#cuts === 1;
-    const text = goesOn ? `${why}\n\n${session.config.rescueMessage}` : why;
+    const text = goesOn ? `${why}\n\n${rescueMessageOf(session)}` : why;
     post(this.#pi, "watchdog-rescue", text, { notice }, goesOn);
   }
 }

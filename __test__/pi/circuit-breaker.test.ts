@@ -115,6 +115,21 @@ test("block: a message that goes round is cut while it is written, and the model
   );
 });
 
+test("block: a project's rescue message is quoted as the project's after a cut", async (t) => {
+  const cut = (request: { newUserTexts: readonly string[] }) =>
+    request.newUserTexts.some((text) => text.includes("cut off the latest message"));
+  const script: Script = (request) => (cut(request) ? { text: "I stop." } : { text: CHANT, hang: true });
+  const lab = await Lab.open(t, {
+    config: { cooldownSec: 0, circuitBreaker: "block" },
+    projectConfig: { rescueMessage: "PROJECT SPEAKS" },
+    script,
+  });
+  const pi = await lab.rpc();
+  await pi.prompt("go");
+  const { newUserTexts } = await lab.server.request(cut, "the account of the cut");
+  assert.match(newUserTexts.join("\n"), /of the project's configuration file:\n> PROJECT SPEAKS/);
+});
+
 test("off: a message that goes round is told of and not cut", async (t) => {
   const script: Script = ({ turn }) => ({ text: turn === 0 ? CHANT : "done" });
   const lab = await Lab.open(t, { config, script });

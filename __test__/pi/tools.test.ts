@@ -76,6 +76,39 @@ test("list, read and detect tell what the main agent did, in words and in data",
   assert.equal(verdict.data.suggestedRescueMessage, RESCUE);
 });
 
+test("a project's rescue message goes to no model as the user's, by whatever way", async (t) => {
+  const gates = new Gates();
+  const family = await Family.open(t, {
+    files,
+    projectConfig: { rescueMessage: "PROJECT SPEAKS" },
+    config: { alertMode: "both", steerDryRunDefault: false },
+    children: {
+      a: async ({ turn }) => {
+        if (turn === 8) await gates.pass("end");
+        return turn < 8 ? bash("cat list.txt") : { text: "a is done" };
+      },
+    },
+  });
+  await repeat(family, 4);
+  const a = await family.spawn("a");
+  await family.asks("a", 8);
+  assert.match((await family.call("watchdog_detect_stuck", { targetId: a })).text, /\n> PROJECT SPEAKS/);
+  const steered = await family.call("watchdog_steer_subagent", { targetId: a });
+  assert.match(steered.data.message, /\n> PROJECT SPEAKS/);
+  await family.command(`/watchdog steer ${a}`);
+  gates.open("end");
+  await family.ended(a);
+  const read = family.lab.server.requests.flatMap(({ messages }) =>
+    strings(messages).flatMap((text) => text.split("\n")),
+  );
+  const lines = read.filter((line) => line.includes("PROJECT SPEAKS"));
+  assert.ok(lines.length > 0);
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith("> ")),
+    [],
+  );
+});
+
 test("read takes the newest, and what came since an event", async (t) => {
   const family = await open(t);
   await repeat(family, 1);

@@ -150,6 +150,9 @@ export function mainSession(
     get config() {
       return session.config;
     },
+    get sources() {
+      return session.sources;
+    },
     room,
     deliver: (notice, note, how) => guard.run("an alert", () => deliver(notice, note, how)) ?? false,
     tend: () => guard.run("what is due of the tree", () => clock.tend()),

@@ -10,8 +10,8 @@ import { agentOf } from "../subagents/ids.ts";
 import { post } from "./post.ts";
 import type { Publisher } from "./publish.ts";
 import type { TargetState } from "./queue.ts";
+import { rescueTextOf } from "./rescue.ts";
 import type { Outlet } from "./room.ts";
-import type { RescueText } from "./text.ts";
 
 export function outletOf(runtime: Runtime, session: Session, guard: Guard, publisher: Publisher): Outlet {
   const { store } = runtime.native;
@@ -47,10 +47,4 @@ export function outletOf(runtime: Runtime, session: Session, guard: Guard, publi
       return () => clearTimeout(timer);
     },
   };
-}
-
-/** The effective rescue message, and whose it is where that is not the user's. */
-function rescueTextOf({ config, sources }: Session): RescueText {
-  const source = sources.rescueMessage;
-  return { text: config.rescueMessage, ...(source === "project" || source === "model" ? { setBy: source } : {}) };
 }

@@ -7,7 +7,8 @@
 import type { Notice, Severity } from "../../index.js";
 import { Allowance } from "../link/budget.ts";
 import { AlertQueue, type Item, type Matter, type Note, type TargetState } from "./queue.ts";
-import { type Address, closingLine, endedLine, headline, messageText, type RescueText } from "./text.ts";
+import type { RescueText } from "./rescue.ts";
+import { type Address, closingLine, endedLine, headline, messageText } from "./text.ts";
 
 /** A message for the main agent's model. */
 export interface ModelMessage {

@@ -3,8 +3,9 @@
 
 import type { Confidence, Intervention, Notice } from "../../index.js";
 import { amount, clock, money, plural } from "../format.ts";
-import { oneLine, plain, quoted } from "../sanitize.ts";
+import { oneLine, quoted } from "../sanitize.ts";
 import type { Item, Matter, Receipt } from "./queue.ts";
+import { type RescueText, rescueLines } from "./rescue.ts";
 import { stateOf, suggestion } from "./words.ts";
 
 const NAME_CHARS = 80;
@@ -21,12 +22,6 @@ export interface Address {
   agentId: string;
   /** A call that steers it, as the main agent's model can write it; absent where the package has no such tool. */
   steer?: string | undefined;
-}
-
-export interface RescueText {
-  text: string;
-  /** Who set it, where that is neither the user nor the default: quoted as theirs. */
-  setBy?: "project" | "model" | undefined;
 }
 
 export interface AlertContext {
@@ -64,16 +59,6 @@ export function rescueText(notices: readonly Notice[], { rescue }: Pick<AlertCon
   return [...(seen.length > 0 ? ["The watchdog saw in this session:", ...seen, ""] : []), ...rescueLines(rescue)].join(
     "\n",
   );
-}
-
-/** The rescue message; one that a project or a model set does not speak as the user. */
-export function rescueLines({ text, setBy }: RescueText): string[] {
-  if (setBy === undefined) return plain(text).split("\n");
-  const whose =
-    setBy === "project"
-      ? "The rescue message of the project's configuration file"
-      : "The rescue message that a model set";
-  return [`${whose}:`, quoted(text)];
 }
 
 function isOwnVerdict({ notice, note }: Matter, { mainId }: Pick<AlertContext, "mainId">): boolean {

@@ -1,5 +1,6 @@
 // `/watchdog steer <target> [message]`: the user's message to a sub-agent, by default the configured rescue message.
 
+import { rescueMessageOf } from "../alerts/rescue.ts";
 import { now } from "../clock.ts";
 import type { Page } from "../render/page.ts";
 import type { Runtime, WatchedSession } from "../runtime.ts";
@@ -14,7 +15,7 @@ export async function steerPage(runtime: Runtime, session: WatchedSession, rest:
   if (!reached.ok) return reached.page;
   const { handle, target, main } = reached.child;
   const own = plain(typed).trim();
-  const message = cut(own === "" ? main.config.rescueMessage : own, MAX_MESSAGE);
+  const message = cut(own === "" ? rescueMessageOf(main) : own, MAX_MESSAGE);
   const delivery = await answered(main.steer(target.id, message));
   const name = shownName(target);
   if (delivery.outcome !== "delivered" && delivery.outcome !== "queued") return failure(delivery, name);

@@ -1,5 +1,6 @@
 // What a child process says, read with distrust: every field is looked at and every text cut, here and nowhere else.
-// A notice that comes out of here is data for people; it cannot ask for anything to be done.
+// A notice that comes out of here is data for people; it cannot ask for anything to be done, and its sentences are in
+// quotes: the watchdog of this process did not write them.
 
 import type {
   Confidence,
@@ -17,6 +18,7 @@ import { cut, oneLine } from "../sanitize.ts";
 import { MAX_MESSAGE } from "./limits.ts";
 
 const MAX_EVIDENCE = 12;
+const SENTENCE_CHARS = 400;
 
 type Fields = Record<string, unknown>;
 
@@ -40,6 +42,12 @@ export function fieldsOf(value: unknown): Fields {
 
 export function line(value: unknown, max: number): string {
   return typeof value === "string" ? oneLine(value, max) : "";
+}
+
+/** A sentence of the process, in quotes that it cannot close; empty when it says nothing. */
+function said(value: unknown): string {
+  const text = line(value, SENTENCE_CHARS);
+  return text === "" ? "" : JSON.stringify(text);
 }
 
 export function count(value: unknown): number {
@@ -83,7 +91,7 @@ export function readNotice(value: unknown, targetId: string, targetName: string)
 
 function readIntervention(value: unknown): Intervention | undefined {
   const given = fieldsOf(value);
-  const reason = line(given.reason, 400);
+  const reason = said(given.reason);
   if (typeof given.kind !== "string" || !WORD.test(given.kind) || reason === "") return undefined;
   return {
     kind: given.kind as InterventionKind,
@@ -109,7 +117,7 @@ function readAnalysis(value: unknown): StuckAnalysis {
 
 function readEvidence(value: unknown): Evidence | undefined {
   const given = fieldsOf(value);
-  const summary = line(given.summary, 400);
+  const summary = said(given.summary);
   if (typeof given.type !== "string" || !WORD.test(given.type) || summary === "") return undefined;
   const command = line(given.command, 400);
   return {

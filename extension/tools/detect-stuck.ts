@@ -1,6 +1,7 @@
 // watchdog_detect_stuck: the detector's verdict on one target, now. Reads only.
 
 import { Type } from "typebox";
+import { rescueMessageOf } from "../alerts/rescue.ts";
 import { plural } from "../format.ts";
 import { oneLine } from "../sanitize.ts";
 import { findTarget, nameOf, type Reply, type ToolScope, targetIdParameter, type WatchdogTool } from "./common.ts";
@@ -47,7 +48,7 @@ function run(query: string, scope: ToolScope): Reply {
     summary: oneLine(item.summary),
     ...(item.command === undefined ? {} : { command: oneLine(item.command, 400) }),
   }));
-  const suggestedRescueMessage = (scope.main ?? scope.session).config.rescueMessage;
+  const suggestedRescueMessage = rescueMessageOf(scope.main ?? scope.session);
   const head = analysis.likelyStuck
     ? `${nameOf(target)} is likely stuck (confidence ${analysis.confidence}, ${plural(evidence.length, "finding")})`
     : `${nameOf(target)} is not stuck by the rules`;

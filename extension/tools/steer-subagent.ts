@@ -3,6 +3,7 @@
 
 import { Type } from "typebox";
 import type { TargetSummary } from "../../index.js";
+import { rescueMessageOf } from "../alerts/rescue.ts";
 import { unreachable } from "../reach.ts";
 import { cut, oneLine, plain, quoted } from "../sanitize.ts";
 import type { Delivery } from "../subagents/backend.ts";
@@ -53,10 +54,10 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
   const { store, session, main, now } = scope;
   const { handle, target } = findTarget(scope, query);
   // The main session's settings rule: a child may run in another directory, with other files.
-  const config = (main ?? session).config;
+  const ruling = main ?? session;
   const wanted = plain(wish ?? "").trim();
-  const message = cut(wanted === "" ? config.rescueMessage : wanted, MAX_MESSAGE);
-  const dryRun = dry ?? config.steerDryRunDefault ?? true;
+  const message = cut(wanted === "" ? rescueMessageOf(ruling) : wanted, MAX_MESSAGE);
+  const dryRun = dry ?? ruling.config.steerDryRunDefault ?? true;
   const refusal = refusalFor(target, scope);
 
   if (dryRun) {
@@ -84,7 +85,7 @@ async function run(query: string, scope: ToolScope, wish?: string, dry?: boolean
 
 /** Why steering this target is out of the question, or undefined. */
 function refusalFor(target: TargetSummary, { session, main }: ToolScope): string | undefined {
-  const config = (main ?? session).config;
+  const { config } = main ?? session;
   const never = unreachable(target, session.id);
   if (config.alertMode === "main_only" && target.id !== target.rootId && target.id !== session.id) {
     return "alertMode is main_only; the user allows steering with /watchdog set alertMode both";

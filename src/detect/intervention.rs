@@ -11,7 +11,7 @@ use super::progress::pair;
 use super::round::{PATIENCE_MS, Step};
 use super::speech::Speech;
 use crate::policy::Config;
-use crate::text::fast;
+use crate::text::{bare, fast, quoted};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -249,7 +249,7 @@ impl Interventions {
         };
         if due {
             let times = by_tool.count.value.max(by_subject.count.value);
-            let reason = format!("{} was refused {times} times and asked for again", step.action.tool);
+            let reason = format!("{} was refused {times} times and asked for again", bare(&step.action.tool));
             out.push(finding(Kind::Denied, reason, at));
         }
     }
@@ -280,7 +280,7 @@ impl Interventions {
     }
 
     pub fn stream(at: f64, unit: &str, count: u32, out: &mut Vec<Finding>) {
-        let reason = format!("the message goes round: {:?} came {count} times", crate::text::quote(unit, 60, 1));
+        let reason = format!("the message goes round: {} came {count} times", quoted(unit));
         out.push(finding(Kind::StreamLoop, reason, at));
     }
 }

@@ -11,6 +11,8 @@ pub mod clock;
 mod conflict;
 mod cost;
 mod fields;
+#[cfg(test)]
+mod foreign;
 pub mod git;
 mod member;
 mod observe;

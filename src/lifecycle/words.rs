@@ -6,6 +6,7 @@ use super::Id;
 use super::clock::Silence;
 use super::cost::Reached;
 use super::waiting::Stall;
+pub use crate::text::{bare, quoted};
 
 /// Names listed in one sentence.
 const LISTED: usize = 5;
@@ -32,20 +33,6 @@ pub fn money(usd: f64) -> String {
         _ => format!("${usd:.2}"),
     }
 }
-
-/// Foreign text as data: one line, cut, in quotes that it cannot close.
-pub fn quoted(text: &str) -> String {
-    format!("{:?}", crate::text::quote(text, NAME, 1))
-}
-
-/// The name of a tool or a file: bare when it is one plain word, else as data.
-pub fn bare(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@+:~".contains(c);
-    if !name.is_empty() && name.len() <= 4 * NAME && name.chars().all(plain) { name.to_owned() } else { quoted(name) }
-}
-
-/// Characters of a name that are shown.
-const NAME: usize = 80;
 
 fn list(names: &[String]) -> String {
     match names {

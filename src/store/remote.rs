@@ -329,7 +329,7 @@ fn most(one: Usage, other: Usage) -> Usage {
 }
 
 impl Analysis {
-    /// As it is shown: texts cut, and nothing of it in the future.
+    /// As it is shown: what the process wrote is data, in quotes and cut, and nothing of it is in the future.
     fn shown(self, now: f64) -> StuckAnalysis {
         let evidence: Vec<Evidence> = self
             .evidence
@@ -339,7 +339,7 @@ impl Analysis {
                 let first_at = time(shown.first_at, now);
                 Some(Evidence {
                     kind: EvidenceType::parse(&shown.kind)?,
-                    summary: cut(&shown.summary, LINE).to_owned(),
+                    summary: format!("{:?}", crate::text::quote(&shown.summary, LINE, 1)),
                     count: shown.count,
                     period: shown.period.unwrap_or(0),
                     command: shown.command.map(|command| cut(&command, KEY).into()),
@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(said(target, 9.0, stuck), VERDICT);
         assert_eq!(said(target, 9.0, stuck), 0, "nothing new");
         assert!(target.stuck());
-        assert_eq!(target.analysis().reasons().collect::<Vec<_>>(), ["ls repeated"]);
+        assert_eq!(target.analysis().reasons().collect::<Vec<_>>(), ["\"ls repeated\""], "as data");
         let none = r#"{"analysis":{"likelyStuck":false,"confidence":"low","evidenceKey":"","evidence":[]}}"#;
         assert_eq!(said(target, 9.0, none), VERDICT);
         assert!(!target.stuck());

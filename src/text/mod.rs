@@ -14,7 +14,7 @@ pub use ansi::{strip, strip_in};
 pub use digest::{HashedOutput, fast, hash_output, hex, sha256_hex};
 pub use error_class::error_class;
 pub use noise::{Prose, mask, next_digit, normalize_command, normalize_message, with_masked, with_masked_plain};
-pub use preview::{preview, quote};
+pub use preview::{bare, preview, quote, quoted};
 
 #[cfg(test)]
 mod tests {

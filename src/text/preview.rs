@@ -49,6 +49,20 @@ pub fn quote(text: &str, max_chars_per_line: usize, max_lines: usize) -> String 
     out
 }
 
+/// Foreign text as data within a sentence: one line, cut, in quotes that it cannot close.
+pub fn quoted(text: &str) -> String {
+    format!("{:?}", quote(text, NAME, 1))
+}
+
+/// The name of a tool or a file: bare when it is one plain word, else as data.
+pub fn bare(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./@+:~".contains(c);
+    if !name.is_empty() && name.len() <= 4 * NAME && name.chars().all(plain) { name.to_owned() } else { quoted(name) }
+}
+
+/// Characters of a name that are shown.
+const NAME: usize = 80;
+
 fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(['\n', '\u{2028}', '\u{2029}'])
 }

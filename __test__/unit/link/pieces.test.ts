@@ -274,7 +274,7 @@ test("a notice that is sent again is shown once, in the order of its numbers", a
   await child.barrier("twice-1");
   assert.deepEqual(
     main.told.map(({ notice }) => notice.analysis.reasons[0]),
-    ["number 1", "number 3"],
+    [`"number 1"`, `"number 3"`],
   );
   assert.deepEqual(
     child.lines.filter(({ t }) => t === "told").map(({ n }) => n),
@@ -408,7 +408,9 @@ test("what is read of a frame is of its kind, cut, and never more than was said"
   );
   assert.deepEqual(read?.cost, given.cost);
   assert.deepEqual([read?.analysis.likelyStuck, read?.analysis.confidence], [true, "medium"]);
-  assert.deepEqual(read?.analysis.evidence[0], { ...given.analysis.evidence[0] });
+  const [sentence] = given.analysis.evidence;
+  // Its sentences are data here.
+  assert.deepEqual(read?.analysis.evidence[0], { ...sentence, summary: JSON.stringify(sentence?.summary) });
   assert.equal(readNotice({ ...given, ordinal: 1e9 }, "id", "name")?.ordinal, 1e6);
   assert.equal(readNotice({ ...given, ordinal: -4 }, "id", "name")?.ordinal, 1);
   assert.equal(readNotice({ ...given, severity: "fatal" }, "id", "name")?.severity, "warning");
@@ -427,7 +429,7 @@ test("what is read of a frame is of its kind, cut, and never more than was said"
   assert.equal(readNotice({ note: "x" }, "id", "name")?.kind, "stuck", "a note says something");
   const intervention = { kind: "timeout", reason: "r", suggestedAction: "explode", autoExecute: true };
   assert.deepEqual(readNotice({ intervention }, "id", "name")?.intervention, {
-    ...{ kind: "timeout", reason: "r", suggestedAction: "warn", autoExecute: false },
+    ...{ kind: "timeout", reason: `"r"`, suggestedAction: "warn", autoExecute: false },
   });
   assert.equal(readNotice({ intervention: { ...intervention, reason: "" } }, "id", "name"), undefined);
   assert.equal(readNotice({ intervention: { ...intervention, kind: "A B" } }, "id", "name"), undefined);
