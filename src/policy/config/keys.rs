@@ -376,7 +376,7 @@ pub const KEYS: &[Key] = &[
         name: "debug",
         shape: Shape::Bool,
         scope: Scope::Project,
-        description: "Shows a console below the editor with the latest message sent and received, in full.",
+        description: "Shows a console below the editor: what the provider was last sent (how many messages, and the last with its role) and what it answered, each with its time.",
     },
     Key {
         name: "allowProjectPowers",
