@@ -220,7 +220,7 @@ function reasonFor({ reason, texts = [] }: Intervention, readerId: string): stri
 /** One line for people who are not reading the conversation right now. */
 export function headline(notice: Notice, note?: { text: string; author?: string }): string {
   const who = oneLine(notice.targetName, NAME_CHARS);
-  if (note !== undefined) return `Watchdog: ${author(note)}${who}: ${oneLine(note.text)}`;
+  if (note !== undefined) return `Watchdog: ${author(note, notice)}${who}: ${oneLine(note.text)}`;
   const { intervention } = notice;
   if (notice.kind === "over") return `Watchdog: ${who} is ${overWords(notice)}`;
   if (intervention !== undefined) return `Watchdog: ${who}: ${oneLine(intervention.reason)}`;
@@ -252,8 +252,9 @@ export function closingLine({ notice, note, over, receipts }: Matter, ended: str
   return [line, ...sent, ...(end === undefined ? [] : [end])].join("; ");
 }
 
-const author = (note: { author?: string }): string =>
-  note.author === undefined ? "" : `${oneLine(note.author, NAME_CHARS)} about `;
+/** Who writes about itself is named once. */
+const author = (note: { author?: string }, { targetName }: Notice): string =>
+  note.author === undefined || note.author === targetName ? "" : `${oneLine(note.author, NAME_CHARS)} about `;
 
 function targetLine({ targetName, targetId }: Notice, address: Address | undefined): string {
   return `${name(targetName)} (${oneLine(address?.agentId ?? targetId, NAME_CHARS)})`;

@@ -398,7 +398,7 @@ export class Children {
     const words = note(frame.note);
     const notice = readNotice(frame.notice, child.id, target?.name ?? child.name);
     // Another process must not be able to start a turn here.
-    if (notice !== undefined) findMain(session.id)?.deliver(notice, words, { wake: false });
+    if (notice !== undefined) findMain(session.id)?.deliver(notice, words, { wake: false, author: child.name });
   }
 
   #end(child: Child, status: TargetStatus): void {

@@ -148,7 +148,7 @@ test("a notice is data: it starts no turn, asks for nothing to be done, and its 
   });
   await child.line("told");
   const [{ notice, how } = assert.fail()] = main.told;
-  assert.deepEqual(how, { wake: false });
+  assert.deepEqual(how, { wake: false, author: "loud-1" });
   assert.equal(notice.intervention?.autoExecute, false);
   assert.ok(!("parties" in (notice.intervention ?? {})), "a child cannot have others written to");
   assert.doesNotMatch(
