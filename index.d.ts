@@ -10,59 +10,182 @@
 // ---------------------------------------------------------------------------------------------------------------
 // Configuration
 
-export type AlertMode = "main_only" | "direct_subagent" | "both";
-export type CircuitBreaker = "off" | "block" | "stop";
+export type AlertMode = WatchdogConfig["alertMode"];
+export type CircuitBreaker = WatchdogConfig["circuitBreaker"];
 
-/** Every key, its default and its meaning: `docs/configuration.md`. A threshold of 0 disables its rule. */
+/** A threshold of 0 disables its rule. Who may set what: `docs/configuration.md`. */
 export interface WatchdogConfig {
+  // generated: keys
+  /** Whether anything is watched at all. Default: `true`. */
   enabled: boolean;
+  /**
+   * Sent to a stuck agent, in any language. Text, 1 to 2000 characters. Default: "The AI agent might be stuck. Stop
+   * repeating the current actions, summarise what you know, and plan the next step anew. Do not run the same command
+   * again unless the query or the path changed.".
+   */
   rescueMessage: string;
-  repeatThreshold: number;
-  changingOutputThreshold: number;
-  typecheckRepeatThreshold: number;
-  llmRepeatThreshold: number;
-  cycleThreshold: number;
-  staleRevisitsThreshold: number;
-  errorLoopThreshold: number;
-  unknownToolThreshold: number;
-  deniedThreshold: number;
-  emptyResultThreshold: number;
-  failingEditThreshold: number;
-  editRevertThreshold: number;
-  persistentFailureThreshold: number;
-  rereadThreshold: number;
-  narrationThreshold: number;
-  streamRepetition: boolean;
-  pollingThreshold: number;
-  compactionLoopThreshold: number;
-  idleNoProgressSec: number;
-  idleTimeoutSec: number;
-  openToolTimeoutSec: number;
-  staleAfterSec: number;
-  autoKillAfterSec: number;
-  autoKill: boolean;
-  costLimitUsd: number;
-  fileConflicts: boolean;
-  deadlockThreshold: number;
-  maxSpawnDepth: number;
-  planLagTurns: number;
+  /**
+   * Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory. Default:
+   * `true`.
+   */
   history: boolean;
+  /** Whether the database keeps commands and one-line summaries beside the hashes. Default: `true`. */
   historyPreviews: boolean;
+  /** Days that the database keeps what has ended. Whole number, 1 to 3650. Default: `90`. */
   historyMaxDays: number;
+  /** Size in MB beyond which the database drops its oldest sessions. Whole number, 1 to 10000. Default: `64`. */
   historyMaxMb: number;
+  /**
+   * Seconds before the same evidence is reported again. 0: at every check. Negative: never again. Other evidence is
+   * reported at once. Seconds, -31536000 to 31536000. Default: `60`.
+   */
   cooldownSec: number;
+  /**
+   * Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
+   * Default: `true`.
+   */
   wakeOnCritical: boolean;
+  /** Lines of an output that are kept as its preview. 0: no previews at all. Whole number, 0 to 200. Default: `20`. */
   maxPreviewLines: number;
+  /** Events that are kept for each agent; the oldest are dropped. Whole number, 10 to 100000. Default: `200`. */
   maxEventsPerAgent: number;
-  alertMode: AlertMode;
+  /**
+   * `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
+   * `direct_subagent`: the rescue message goes to the sub-agent. `both`: both. Default: `main_only`.
+   */
+  alertMode: "main_only" | "direct_subagent" | "both";
+  /**
+   * What `watchdog_steer_subagent` does when the call leaves `dryRun` out. `null` and `true`: it says what it would
+   * send. `false`: it sends. Default: `null`.
+   */
   steerDryRunDefault: boolean | null;
-  circuitBreaker: CircuitBreaker;
-  /** Program and arguments; empty: off. */
+  /**
+   * `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn is
+   * ended. `off`: neither. Default: `off`.
+   */
+  circuitBreaker: "off" | "block" | "stop";
+  /**
+   * A program and its arguments, run with each finding as JSON on its standard input, never through a shell. `[]`: off.
+   * List of texts, 0 to 100. Default: `[]`.
+   */
   notifyCommand: string[];
-  /** Path; empty: off. */
+  /**
+   * Path of a file to which each finding is appended as a line of JSON. Empty: off. Empty, or text up to 4000
+   * characters. Default: "".
+   */
   findingsLog: string;
+  /**
+   * Shows a console below the editor: what the provider was last sent (how many messages, and the last with its role)
+   * and what it answered, each with its time. Default: `false`.
+   */
   debug: boolean;
+  /**
+   * Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as the
+   * global file. Counts in the global file only. Default: `false`.
+   */
   allowProjectPowers: boolean;
+  /** Runs of the same failing type check with nothing changed in between. Whole number, 0 to 1000. Default: `2`. */
+  typecheckRepeatThreshold: number;
+  /**
+   * Rounds with the same action and the same result that make an agent stuck. 0 disables the rule, as for every
+   * threshold. Whole number, 0 to 1000. Default: `3`.
+   */
+  repeatThreshold: number;
+  /**
+   * Rounds with the same action and materially different results. 3 makes the rule literal: any command run three
+   * times. Whole number, 0 to 1000. Default: `10`.
+   */
+  changingOutputThreshold: number;
+  /** Failures of one program or tool with the same error, whatever the arguments. Whole number, 0 to 1000. Default: `4`. */
+  errorLoopThreshold: number;
+  /**
+   * Calls in a row of tools that do not exist or with arguments that do not validate. Whole number, 0 to 1000. Default:
+   * `3`.
+   */
+  unknownToolThreshold: number;
+  /** Refusals of one tool by a person, a permission or a policy. Whole number, 0 to 1000. Default: `3`. */
+  deniedThreshold: number;
+  /** Edits of one file that fail or change nothing. Whole number, 0 to 1000. Default: `3`. */
+  failingEditThreshold: number;
+  /** Returns of a file to an old state with no new state in between. Whole number, 0 to 1000. Default: `3`. */
+  editRevertThreshold: number;
+  /**
+   * Runs of a check that fails in the same way although something was changed before each. Whole number, 0 to 1000.
+   * Default: `5`.
+   */
+  persistentFailureThreshold: number;
+  /**
+   * Varied questions in a row that all find nothing, or get the very same answer. Whole number, 0 to 1000. Default:
+   * `8`.
+   */
+  emptyResultThreshold: number;
+  /**
+   * Rounds in a row in which nothing new was asked or answered, in whatever order. Whole number, 0 to 1000. Default:
+   * `30`.
+   */
+  staleRevisitsThreshold: number;
+  /** Reads of a file that show no line that was not shown before. Whole number, 0 to 1000. Default: `5`. */
+  rereadThreshold: number;
+  /** Laps of a cycle of two to eight rounds with the same results. Whole number, 0 to 1000. Default: `3`. */
+  cycleThreshold: number;
+  /** Messages in a row with the same body, to or from the model. Whole number, 0 to 1000. Default: `3`. */
+  llmRepeatThreshold: number;
+  /**
+   * Messages in a row that announce work, ask the same question or are empty, without a tool call. Whole number, 0 to
+   * 1000. Default: `3`.
+   */
+  narrationThreshold: number;
+  /** Seconds in which tools run and nothing is edited. 0: off. Seconds, 0 to 31536000. Default: `0`. */
+  idleNoProgressSec: number;
+  /** Whether a message whose text goes round is reported, while it is written. Default: `true`. */
+  streamRepetition: boolean;
+  /** Equal answers to polls that follow each other without a pause. Whole number, 0 to 1000. Default: `20`. */
+  pollingThreshold: number;
+  /** Compactions of the context with nothing new between them. Whole number, 0 to 1000. Default: `2`. */
+  compactionLoopThreshold: number;
+  /**
+   * Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, no
+   * question to an agent that can answer it, and no working sub-agent). Twice as long at thinking level medium, five
+   * times at high, ten times at xhigh. 0: off. Seconds, 0 to 31536000. Default: `180`.
+   */
+  idleTimeoutSec: number;
+  /**
+   * Seconds that one tool call may run; a call that declares a longer time itself may run that long and a little more.
+   * 0: off. Seconds, 0 to 31536000. Default: `600`.
+   */
+  openToolTimeoutSec: number;
+  /** Age in seconds at which a running sub-agent is reported. 0: off. Seconds, 0 to 31536000. Default: `300`. */
+  staleAfterSec: number;
+  /** Age in seconds at which a running sub-agent is past its limit. 0: off. Seconds, 0 to 31536000. Default: `600`. */
+  autoKillAfterSec: number;
+  /**
+   * Whether a sub-agent past `autoKillAfterSec` is stopped without asking, if it is also silent or looping. A busy one
+   * never is. Default: `false`.
+   */
+  autoKill: boolean;
+  /**
+   * US dollars that one agent, or a main session with all its sub-agents, may use before it is reported; remarks at 50
+   * and 80 %. Nothing is stopped. 0: off. US dollars, 0 to 1000000. Default: `1`.
+   */
+  costLimitUsd: number;
+  /**
+   * Agents that wait while none can go on. Circles, and waits for agents that have ended, are reported at any number.
+   * Whole number, 0 to 1000. Default: `3`.
+   */
+  deadlockThreshold: number;
+  /**
+   * Whether two running agents that change the same file are reported, and git commands that would undo another agent's
+   * unsaved work in the tree, folders or files that they concern. Default: `true`.
+   */
+  fileConflicts: boolean;
+  /** Levels of sub-agents below a main session. 0: off. Whole number, 0 to 100. Default: `5`. */
+  maxSpawnDepth: number;
+  /**
+   * Turns of work after which a plan (todo list) that was not updated is remarked on, once for each message of the
+   * user. Whole number, 0 to 1000. Default: `10`.
+   */
+  planLagTurns: number;
+  // end: keys
 }
 
 /**
@@ -123,6 +246,7 @@ export function hashOutput(raw: string, options?: HashOutputOptions): { hash: st
 // ---------------------------------------------------------------------------------------------------------------
 // Findings
 
+// generated: evidence
 export type EvidenceType =
   | "repeated_command"
   | "repeated_output"
@@ -145,6 +269,7 @@ export type EvidenceType =
   | "narration"
   | "stream_repetition"
   | "unresponsive";
+// end: evidence
 
 export type Severity = "info" | "warning" | "critical";
 export type Confidence = "low" | "medium" | "high";
@@ -187,20 +312,22 @@ export interface LoopCost {
   wallMs: number;
 }
 
+// generated: interventions
 export type InterventionKind =
-  | "timeout"
-  | "excessive_cost"
-  | "file_conflict"
-  | "deadlock"
-  | "orphan"
   | "stream_loop"
-  | "compaction_loop"
-  | "provider_failure"
-  | "spawn_depth"
-  | "empty_result"
   | "polling"
   | "denied"
+  | "provider_failure"
+  | "compaction_loop"
+  | "empty_result"
+  | "timeout"
+  | "excessive_cost"
+  | "deadlock"
+  | "file_conflict"
+  | "orphan"
+  | "spawn_depth"
   | "plan_lag";
+// end: interventions
 
 /** What calls for a hand without being a loop of the agent's own. */
 export interface Intervention {

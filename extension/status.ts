@@ -1,9 +1,10 @@
 // The footer chip: says that something is stuck, silent, in another's way, near its cost limit, paused or off, and is
 // gone when there is nothing to say. Main sessions only; a child has no footer and passes the word on.
 
-import type { InterventionKind } from "../index.js";
 import { holding } from "./alerts/interventions.ts";
+import { infoOf } from "./alerts/words.ts";
 import { hasEnded } from "./format.ts";
+import { INTERVENTIONS } from "./generated/kinds.ts";
 import { findLive } from "./root.ts";
 import type { Runtime, WatchedSession } from "./runtime.ts";
 
@@ -47,14 +48,12 @@ export function chipText(runtime: Runtime, session: WatchedSession): string | un
     // One word for each: what it is stuck in says the most.
     const word = target.likelyStuck
       ? "stuck"
-      : holding(runtime.main(), target).flatMap(
-          ({ kind }) => (Object.hasOwn(CHIP, kind) ? CHIP[kind] : undefined) ?? [],
-        )[0];
+      : holding(runtime.main(), target).flatMap(({ kind }) => infoOf(kind)?.footer || [])[0];
     if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const spent = costLimitUsd > 0 ? store.treeUsage(session.rootId).usd / costLimitUsd : 0;
   const words = [
-    ...["stuck", ...Object.values(CHIP)].flatMap((word) => {
+    ...["stuck", ...Object.values(INTERVENTIONS).map(({ footer }) => footer)].flatMap((word) => {
       const count = counts.get(word);
       return count === undefined ? [] : [`${count} ${word}`];
     }),
@@ -64,12 +63,6 @@ export function chipText(runtime: Runtime, session: WatchedSession): string | un
   return words.length > 0 ? `watchdog: ${words.join(", ")}` : undefined;
 }
 
-/** Kinds that the chip counts, in a word. */
-const CHIP: Partial<Record<InterventionKind, string>> = {
-  timeout: "silent",
-  deadlock: "deadlocked",
-  file_conflict: "in conflict",
-};
 /** Part of the cost limit from which on it is shown. */
 const COST_SHOWN = 0.8;
 

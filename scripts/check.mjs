@@ -2,11 +2,13 @@
 // comes before its line. Runs on a Node that Pi runs on (scripts/run.mjs sees to it).
 
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { checkDeclarations } from "./lib/check-declarations.mjs";
 import { checkExamples } from "./lib/check-examples.mjs";
 import { checkTrackedFiles } from "./lib/check-tracked.mjs";
 import { closingLine, emptyCount } from "./lib/count.mjs";
 import { root } from "./lib/native.mjs";
+import { rustFiles } from "./lib/rust-files.mjs";
 
 /**
  * A step throws, or returns the lines that say what is wrong.
@@ -14,7 +16,8 @@ import { root } from "./lib/native.mjs";
  */
 const STEPS = [
   ["tracked files", checkTrackedFiles],
-  ["rustfmt", () => command("cargo", "fmt", "--check")],
+  ["rustfmt", () => command("rustfmt", "--check", "--edition", "2024", ...rustFiles())],
+  ["generated files in step", () => command(process.execPath, join(root, "scripts", "generate.mjs"), "--check")],
   ["biome", () => command("biome", "check", "--error-on-warnings")],
   ["tsc", () => command("tsc", "-p", "tsconfig.json")],
   ["index.d.ts in step", checkDeclarations],

@@ -11,6 +11,8 @@ import { reportFailure, setup } from "./setup.mjs";
 /** @type {Record<string, string[]>} */
 const TASKS = {
   test: ["scripts/test.mjs"],
+  generate: ["scripts/generate.mjs"],
+  fmt: ["scripts/fmt.mjs"],
   check: ["scripts/check.mjs"],
   bench: ["bench/run.ts"],
   demo: ["demo/run.ts"],

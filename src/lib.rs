@@ -3,11 +3,14 @@
 //! Floors, bottom up, nothing imports upward:
 //!
 //! - [`process`]: processes of this machine: start, owner, ancestors
+//! - [`setting`], [`kinds`]: what a configuration key is, and the kinds of findings; types only
 //! - [`text`]: strings in, strings and hashes out (ANSI, noise, digests, previews)
 //! - [`trace`]: the event model, and Pi session files read into it
 //! - [`detect`]: the incremental engine, its rules and incidents
 //! - [`lifecycle`]: what concerns several agents, time and money: clocks, budgets, conflicts, waits
+//! - [`catalog`]: all rules and kinds, by name
 //! - [`policy`]: configuration, confidence, cooldown
+//! - [`detector`]: the rules and the lifecycle of all agents of a trace
 //! - [`store`]: targets and rings, one per process
 //! - [`replay`]: recorded sessions and traces, run through the engine; opens files
 //! - [`history`]: what outlives the process, in a database; has a thread and a clock
@@ -15,12 +18,16 @@
 //!
 //! Below [`replay`] the core has no clock, no file system and no Pi: time and what happened are arguments.
 
+pub mod catalog;
 pub mod detect;
+pub mod detector;
 pub mod history;
+pub mod kinds;
 pub mod lifecycle;
 pub mod policy;
 pub mod process;
 pub mod replay;
+pub mod setting;
 pub mod store;
 pub mod text;
 pub mod trace;

@@ -4,6 +4,7 @@
 import type { Intervention, InterventionKind, Notice, Severity, TargetSummary } from "../../index.js";
 import { hasEnded } from "../format.ts";
 import type { MainSession } from "../runtime.ts";
+import { infoOf } from "./words.ts";
 
 export interface ToldIntervention extends Intervention {
   targetId: string;
@@ -12,9 +13,6 @@ export interface ToldIntervention extends Intervention {
   /** ms; when it was told. */
   at: number;
 }
-
-/** Kinds with a limit: a remark on the way to it is no word that it was reached. */
-const LIMITS: ReadonlySet<InterventionKind> = new Set(["timeout", "excessive_cost"]);
 
 const MAX_TARGETS = 200;
 const MAX_KINDS = 16;
@@ -31,7 +29,8 @@ export class InterventionLog {
         targetId,
         before.filter((told) => told.incident !== incident),
       );
-    } else if (intervention !== undefined && !(severity === "info" && LIMITS.has(intervention.kind))) {
+      // A remark on the way to a limit does not say that it was reached.
+    } else if (intervention !== undefined && !(severity === "info" && infoOf(intervention.kind)?.limit)) {
       const others = before.filter(({ kind }) => kind !== intervention.kind);
       this.#put(targetId, [...others, { ...intervention, targetId, severity, incident, at }].slice(-MAX_KINDS));
     }
@@ -65,11 +64,8 @@ export function holding(main: MainSession | undefined, target: TargetSummary): T
   return (main?.interventions?.(target.id) ?? []).filter((told) => stillHolds(told, target));
 }
 
-/** Kinds that are over, unsaid, when the target does something again. */
-const SILENT: ReadonlySet<InterventionKind> = new Set(["timeout", "deadlock"]);
-
 /** What was told of an agent's silence does not outlast it. */
 function stillHolds({ kind, at }: ToldIntervention, target: TargetSummary): boolean {
-  if (hasEnded(target)) return kind === "orphan" || kind === "empty_result";
-  return !(SILENT.has(kind) && target.lastActiveAt > at);
+  if (hasEnded(target)) return infoOf(kind)?.outlives === true;
+  return !(infoOf(kind)?.untilActive === true && target.lastActiveAt > at);
 }

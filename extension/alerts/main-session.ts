@@ -2,7 +2,7 @@
 // (a rescue, a stop, a word to the agents that it concerns) is the main session's configuration; when somebody hears of it
 // is the room's business.
 
-import type { Intervention, InterventionKind, Notice } from "../../index.js";
+import type { Intervention, Notice } from "../../index.js";
 import { Attempts } from "../attempts.ts";
 import { now } from "../clock.ts";
 import { hasEnded } from "../format.ts";
@@ -22,9 +22,7 @@ import { AlertRoom } from "./room.ts";
 import { saved } from "./saved.ts";
 import { interventionMessage, receiptLine, rescueText } from "./text.ts";
 import { createTreeClock } from "./tree-clock.ts";
-
-/** Kinds of which a child can do something itself, once it knows. */
-const CHILDREN_HEAR: ReadonlySet<InterventionKind> = new Set(["file_conflict", "deadlock"]);
+import { infoOf } from "./words.ts";
 
 export interface OwnMainSession extends MainSession {
   readonly room: AlertRoom;
@@ -93,7 +91,7 @@ export function mainSession(
       matter.childOnly = alertMode === "direct_subagent" && isTaken(sent);
       return [sent];
     }
-    if (isForPeople(notice) || !CHILDREN_HEAR.has(notice.intervention.kind)) return [];
+    if (isForPeople(notice) || infoOf(notice.intervention.kind)?.audience !== "parties") return [];
     return Promise.all(informParties(matter, notice, notice.intervention));
   }
 

@@ -5,7 +5,9 @@
 // The screen hears of every state at once. The model hears when its next call is about to be made, of what holds then:
 // `pending` looks at the targets as they are, `heard` marks what was put into a message.
 
-import type { EvidenceType, InterventionKind, Notice, Severity } from "../../index.js";
+import type { Notice, Severity } from "../../index.js";
+import { AT_THE_END } from "../generated/kinds.ts";
+import { infoOf } from "./words.ts";
 
 /** What became of a message that the watchdog sent to a child because of a matter. */
 export interface Receipt {
@@ -76,19 +78,9 @@ export interface Reported {
   news: boolean;
 }
 
-/** Interventions that the main agent's model hears of, because it has to act, or to ask. The others are for people. */
-const FOR_MODELS: ReadonlySet<InterventionKind> = new Set([
-  "timeout",
-  "excessive_cost",
-  "file_conflict",
-  "deadlock",
-  "orphan",
-  "spawn_depth",
-  "plan_lag",
-]);
-
+/** The others are for the main agent's model as well, because it has to act, or to ask. */
 export function isForPeople({ intervention }: Notice): boolean {
-  return intervention !== undefined && !FOR_MODELS.has(intervention.kind);
+  return intervention !== undefined && (infoOf(intervention.kind)?.audience ?? "people") === "people";
 }
 
 const GRAVITY: Record<Severity, number> = { info: 0, warning: 1, critical: 2 };
@@ -240,14 +232,8 @@ function isGone({ notice, note, at }: Matter, target: TargetState): boolean {
     const atItsEnd = notice.analysis.evidence.some(({ type }) => AT_THE_END.has(type));
     return !target.stuck && !(atItsEnd && target.activeAt <= at);
   }
-  return UNTIL_ACTIVE.has(notice.intervention.kind) && target.activeAt > at;
+  return infoOf(notice.intervention.kind)?.untilActive === true && target.activeAt > at;
 }
-
-/** Evidence of final messages: the run is over by then, and nothing more repeats. */
-const AT_THE_END: ReadonlySet<EvidenceType> = new Set(["narration", "empty_turns"]);
-
-/** Silences end when the agent does something. */
-const UNTIL_ACTIVE: ReadonlySet<InterventionKind> = new Set(["timeout", "deadlock"]);
 
 /** What goes on comes before what ended, the grave before the mild. */
 function rank({ matter, state }: Item): number {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use pi_watchdog_supervisor::detect::Detector;
+use pi_watchdog_supervisor::detector::Detector;
 use pi_watchdog_supervisor::policy::Config;
 use pi_watchdog_supervisor::replay::{self, Cores, Scope};
 use pi_watchdog_supervisor::trace::{Link, link_of, read_case};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Settings;
 use super::action::{Action, ToolClass};
 use super::analysis::StuckAnalysis;
 use super::engine::{Engine, Observed};
-use crate::policy::Config;
 use crate::text::{fast, normalize_message};
 
 /// The fields of a compact event that the verdict needs; the rest is for people.
@@ -25,11 +25,11 @@ pub struct CompactEvent<'a> {
 /// Events at or before `since_at` (the last alert) do not count. `now` serves rules about time only.
 pub fn detect_stuck(
     events: &[CompactEvent<'_>],
-    config: &Config,
+    settings: &Arc<Settings>,
     now: Option<f64>,
     since_at: Option<f64>,
 ) -> StuckAnalysis {
-    let mut engine = Engine::new(Arc::new(config.clone()));
+    let mut engine = Engine::new(Arc::clone(settings));
     let since = since_at.unwrap_or(f64::NEG_INFINITY);
     // Without turns every call is a round of its own. High numbers: they never meet a real one.
     let mut own_turn = 1 << 31;

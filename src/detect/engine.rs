@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 use super::action::{Action, ToolClass};
 use super::analysis::StuckAnalysis;
-use super::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use super::evidence::LoopCost;
 use super::gist::Gist;
 use super::incident::{Finding, Incidents};
-use super::intervention::Interventions;
+use super::intervention::Intervention;
 use super::memory::Memory;
 use super::outcome::Said;
 use super::progress::{History, pair};
 use super::round::{Round, Step};
-use super::rules::{Context, Happening, Rules};
+use super::rules::{Context, Found, Happening, Rules, Settings};
 use super::speech::Speech;
-use super::stream::{Repetition, Stream};
-use crate::policy::Config;
+use crate::kinds::InterventionKind;
 use crate::text::fast;
 use crate::trace::{EventKind, StopReason, Usage};
 
@@ -50,7 +49,7 @@ struct Pending {
 
 #[derive(Debug, Clone)]
 pub struct Engine {
-    config: Arc<Config>,
+    settings: Arc<Settings>,
     pending: Vec<Pending>,
     round: Round,
     /// Number of the latest round in which a call had its result.
@@ -66,9 +65,6 @@ pub struct Engine {
     message: Option<Open>,
     /// The latest step was a wait.
     paused: bool,
-    interventions: Interventions,
-    /// Made when the first piece of a stream comes; it is large, and most agents of a replay have none.
-    stream: Option<Box<Streamed>>,
     /// Rounds that brought news; the latest of them.
     news: u64,
     news_round: u64,
@@ -80,9 +76,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(config: Arc<Config>) -> Self {
+    pub fn new(settings: Arc<Settings>) -> Self {
         Self {
-            config,
+            settings,
             pending: Vec::new(),
             round: Round::new(0, 0),
             worked: 0,
@@ -93,8 +89,6 @@ impl Engine {
             epoch: 0,
             message: None,
             paused: false,
-            interventions: Interventions::default(),
-            stream: None,
             news: 0,
             news_round: 0,
             rules: Rules::default(),
@@ -105,8 +99,8 @@ impl Engine {
         }
     }
 
-    pub fn configure(&mut self, config: Arc<Config>) {
-        self.config = config;
+    pub fn configure(&mut self, settings: Arc<Settings>) {
+        self.settings = settings;
     }
 
     pub fn analysis(&self) -> StuckAnalysis {
@@ -149,7 +143,7 @@ impl Engine {
             EventKind::Assistant { turn, stop_reason, usage, .. } => {
                 self.assistant(at, turn, &gist, stop_reason, usage, &mut out);
             }
-            EventKind::AssistantChunk { text, .. } => self.chunk(at, text, &mut out),
+            EventKind::AssistantChunk { text, .. } => self.tell(at, Happening::Chunk { text }, &mut out),
             EventKind::ToolCall { turn, call_id, .. } => {
                 if let Gist::Call(action) = gist {
                     self.call(at, turn, call_id, action, &mut out);
@@ -179,14 +173,12 @@ impl Engine {
 
     fn user(&mut self, at: f64, gist: &Gist, out: &mut Observed) {
         self.finish_message(at, out);
-        self.end_stream();
         if let Gist::Input { body } = *gist {
             self.tell(at, Happening::Input { body }, out);
         } else {
             self.pending.clear();
             self.retrying = false;
             self.epoch += 1;
-            self.interventions.person();
             self.tell(at, Happening::User, out);
             out.changed |= self.stuck();
             self.incidents.person();
@@ -209,8 +201,8 @@ impl Engine {
         }
         let Gist::Message { body, empty, speech, chant } = gist else { return };
         let (body, empty, speech) = (*body, *empty, *speech);
-        if let Some(chant) = chant.as_ref().filter(|_| !self.end_stream()) {
-            self.chant(at, chant, out);
+        if let Some(chant) = chant {
+            self.tell(at, Happening::Chant { chant }, out);
         }
         self.message = Some(Open { body, empty, speech, promised: stop == StopReason::ToolUse, turn });
         self.round.message = Some(body);
@@ -219,58 +211,11 @@ impl Engine {
         }
     }
 
-    /// A piece of the message that is being written.
-    fn chunk(&mut self, at: f64, text: &str, out: &mut Observed) {
-        if !self.config.stream_repetition {
-            return;
-        }
-        let stream = self.stream.get_or_insert_with(Box::default);
-        if let Some(chant) = stream.text.feed(text) {
-            stream.told = true;
-            self.chant(at, &chant, out);
-        }
-    }
-
-    /// The stream is over; true when it was told that it goes round.
-    fn end_stream(&mut self) -> bool {
-        self.stream.as_mut().is_some_and(|stream| {
-            stream.text.reset();
-            std::mem::take(&mut stream.told)
-        })
-    }
-
-    fn chant(&mut self, at: f64, chant: &Repetition, out: &mut Observed) {
-        if !self.config.stream_repetition {
-            return;
-        }
-        Interventions::stream(at, &chant.unit, chant.count, &mut out.findings);
-        let report = Report {
-            evidence: Evidence {
-                kind: EvidenceType::StreamRepetition,
-                summary: format!("one message says the same {} times", chant.count),
-                count: chant.count,
-                period: 1,
-                command: None,
-                first_at: at,
-                last_at: at,
-                trigger: fast(chant.unit.as_bytes()),
-            },
-            members: Vec::new(),
-            distance: 1,
-            early: false,
-            mild: false,
-            cost: LoopCost::default(),
-        };
-        self.take_reports(at, vec![report], out);
-    }
-
     /// The message asked for no tool: it stands for itself.
     fn finish_message(&mut self, at: f64, out: &mut Observed) {
         if let Some(Open { body, empty, speech, promised, .. }) = self.message.take() {
             self.round.message = None;
-            self.interventions.message(empty, speech);
-            let Speech { announces, asks, .. } = speech;
-            self.tell(at, Happening::Message { body, empty, announces, asks, promised }, out);
+            self.tell(at, Happening::Message { body, empty, speech, promised }, out);
         }
     }
 
@@ -298,8 +243,7 @@ impl Engine {
             // The message asked for tools: it counts with what comes of them.
             self.message = None;
         }
-        self.interventions.call();
-        self.end_stream();
+        self.tell(at, Happening::Call, out);
         self.open_round(at, turn, out);
         if self.pending.len() >= MAX_PENDING {
             self.pending.remove(0);
@@ -396,13 +340,12 @@ impl Engine {
         if !progress.news {
             self.repeated_commands += 1;
         }
-        self.interventions.step(&step, &self.config, at, &mut out.findings);
         let late = pending.turn != self.round.turn;
         let fresh = !late && self.round.add(&step);
-        let mut reports = Vec::new();
-        self.ask(at, Happening::Step { step: &step, fresh: fresh || late }, &mut reports);
+        let mut found = Found::default();
+        self.ask(at, Happening::Step { step: &step, fresh: fresh || late }, &mut found);
         if !late && !self.pending.iter().any(|p| p.turn == pending.turn) && (fresh || !self.told) {
-            self.ask(at, Happening::Round { again: self.told }, &mut reports);
+            self.ask(at, Happening::Round { again: self.told }, &mut found);
             self.told = true;
         }
         if step.news && !late && self.news_round != self.round.number {
@@ -413,13 +356,14 @@ impl Engine {
         // question.
         let saying = (action.class == ToolClass::Other && !action.search && !step.world)
             .then(|| pair(action.subject, step.outcome));
-        if reports.is_empty() {
+        let nothing = found.reports.is_empty();
+        self.take(at, found, out);
+        if nothing {
             if let Some(saying) = saying {
                 out.findings.extend(self.incidents.reworded(saying, self.round.number, at));
             }
             return;
         }
-        self.take_reports(at, reports, out);
         if let Some(saying) = saying {
             self.incidents.heard(saying, self.round.number);
         }
@@ -444,7 +388,7 @@ impl Engine {
             "agent_end" | "agent_settled" | "session_shutdown" | "chain_end" => {
                 self.finish_message(at, out);
                 self.pending.clear();
-                self.interventions.run_ended(at, &mut out.findings);
+                self.tell(at, Happening::RunEnded, out);
                 if event != "agent_end" {
                     out.changed |= self.stuck();
                     out.findings.extend(self.incidents.left_behind(self.worked, at));
@@ -453,11 +397,8 @@ impl Engine {
             }
             "compaction_start" => self.finish_message(at, out),
             "compaction_end" => {
-                // A person who compacts knows why.
-                if reason_of(fields).as_deref() != Some("manual") {
-                    self.interventions.compaction(&self.config, at, &mut out.findings);
-                }
-                self.tell(at, Happening::Compacted, out);
+                let by_person = reason_of(fields).as_deref() == Some("manual");
+                self.tell(at, Happening::Compacted { by_person }, out);
             }
             // The user ended it: nothing is over by that, and nothing more is said until the user speaks.
             "user_abort" => {
@@ -468,10 +409,9 @@ impl Engine {
             // The watchdog, or a sub-agent package with news of a child, spoke to the agent.
             "notice" => {
                 self.finish_message(at, out);
-                self.end_stream();
                 self.tell(at, Happening::Notice, out);
             }
-            "auto_retry_start" => self.interventions.retry(at, &mut out.findings),
+            "auto_retry_start" => self.tell(at, Happening::Retry, out),
             "tick" => self.tick(at, out),
             "suspended" => {
                 if let Some(ms) = number_of(fields, "ms").filter(|ms| *ms > 0.0) {
@@ -491,28 +431,29 @@ impl Engine {
     }
 
     fn tell(&mut self, at: f64, what: Happening<'_>, out: &mut Observed) {
-        let mut reports = Vec::new();
-        self.ask(at, what, &mut reports);
-        if matches!(what, Happening::Message { .. }) && !reports.is_empty() {
+        let mut found = Found::default();
+        self.ask(at, what, &mut found);
+        if matches!(what, Happening::Message { .. }) && !found.reports.is_empty() {
             self.repeated_messages += 1;
         }
-        self.take_reports(at, reports, out);
+        self.take(at, found, out);
     }
 
-    fn ask(&mut self, now: f64, what: Happening<'_>, reports: &mut Vec<Report>) {
+    fn ask(&mut self, now: f64, what: Happening<'_>, found: &mut Found) {
         let news = self.news - u64::from(self.news_round == self.round.number && self.news > 0);
-        let context = Context { config: &self.config, now, round: &self.round, epoch: self.epoch, news };
-        self.rules.observe(what, &context, reports);
+        let context = Context { settings: &self.settings, now, round: &self.round, epoch: self.epoch, news };
+        self.rules.observe(what, &context, found);
     }
 
-    fn take_reports(&mut self, at: f64, reports: Vec<Report>, out: &mut Observed) {
-        if reports.is_empty() {
+    fn take(&mut self, at: f64, found: Found, out: &mut Observed) {
+        out.findings.extend(found.interventions.into_iter().map(|(kind, reason)| intervention(kind, reason, at)));
+        if found.reports.is_empty() {
             return;
         }
         out.changed = true;
         #[cfg(test)]
-        out.evidence.extend(reports.iter().map(|report| report.evidence.clone()));
-        out.findings.extend(self.incidents.take(reports, self.round.number, at));
+        out.evidence.extend(found.reports.iter().map(|report| report.evidence.clone()));
+        out.findings.extend(self.incidents.take(found.reports, self.round.number, at));
     }
 
     /// The trace has ended: an open message stands for itself.
@@ -553,10 +494,25 @@ impl Engine {
         let what = if input {
             Happening::Input { body }
         } else {
-            Happening::Message { body, empty: false, announces: false, asks: false, promised: false }
+            Happening::Message { body, empty: false, speech: Speech::default(), promised: false }
         };
         self.tell(at, what, &mut out);
         out
+    }
+}
+
+fn intervention(kind: InterventionKind, reason: String, at: f64) -> Finding {
+    Finding {
+        rule: kind.rule(),
+        severity: kind.info().severity,
+        at,
+        agent: None,
+        incident: format!("{:016x}", pair(fast(kind.rule().as_bytes()), 0) >> 64),
+        analysis: StuckAnalysis::default(),
+        cost: LoopCost::default(),
+        ordinal: 1,
+        over: false,
+        intervention: Some(Intervention::new(kind, reason)),
     }
 }
 
@@ -572,13 +528,6 @@ fn reason_of(fields: &str) -> Option<String> {
         reason: Option<String>,
     }
     serde_json::from_str::<Fields>(fields).ok()?.reason
-}
-
-/// The message that is being written.
-#[derive(Debug, Clone, Default)]
-struct Streamed {
-    text: Stream,
-    told: bool,
 }
 
 /// A finished message of which it is not known yet whether it asks for tools.

@@ -2,88 +2,8 @@
 
 use std::sync::Arc;
 
+pub use crate::kinds::EvidenceType;
 use crate::trace::Usage;
-
-/// The kinds of evidence; names as published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EvidenceType {
-    RepeatedCommand,
-    RepeatedOutput,
-    Alternating,
-    Cycle,
-    TypecheckLoop,
-    RepeatedLlmInput,
-    RepeatedLlmOutput,
-    IdleNoProgress,
-    StaleRevisits,
-    ErrorLoop,
-    UnknownTool,
-    Denied,
-    EmptyResults,
-    FailingEdit,
-    EditRevert,
-    PersistentFailure,
-    Reread,
-    EmptyTurns,
-    Narration,
-    StreamRepetition,
-    Unresponsive,
-}
-
-impl EvidenceType {
-    const ALL: [Self; 20] = [
-        Self::RepeatedCommand,
-        Self::RepeatedOutput,
-        Self::Alternating,
-        Self::Cycle,
-        Self::TypecheckLoop,
-        Self::RepeatedLlmInput,
-        Self::RepeatedLlmOutput,
-        Self::IdleNoProgress,
-        Self::StaleRevisits,
-        Self::ErrorLoop,
-        Self::UnknownTool,
-        Self::Denied,
-        Self::EmptyResults,
-        Self::FailingEdit,
-        Self::EditRevert,
-        Self::PersistentFailure,
-        Self::Reread,
-        Self::EmptyTurns,
-        Self::Narration,
-        Self::StreamRepetition,
-    ];
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RepeatedCommand => "repeated_command",
-            Self::RepeatedOutput => "repeated_output",
-            Self::Alternating => "alternating",
-            Self::Cycle => "cycle",
-            Self::TypecheckLoop => "typecheck_loop",
-            Self::RepeatedLlmInput => "repeated_llm_input",
-            Self::RepeatedLlmOutput => "repeated_llm_output",
-            Self::IdleNoProgress => "idle_no_progress",
-            Self::StaleRevisits => "stale_revisits",
-            Self::ErrorLoop => "error_loop",
-            Self::UnknownTool => "unknown_tool",
-            Self::Denied => "denied",
-            Self::EmptyResults => "empty_results",
-            Self::FailingEdit => "failing_edit",
-            Self::EditRevert => "edit_revert",
-            Self::PersistentFailure => "persistent_failure",
-            Self::Reread => "reread",
-            Self::EmptyTurns => "empty_turns",
-            Self::Narration => "narration",
-            Self::StreamRepetition => "stream_repetition",
-            Self::Unresponsive => "unresponsive",
-        }
-    }
-}
 
 /// What the repeated rounds used; the first round of a loop is work, not waste, and is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]

@@ -9,24 +9,7 @@
 use super::analysis::StuckAnalysis;
 use super::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use super::intervention::Intervention;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum Severity {
-    /// A remark, no verdict.
-    Info,
-    Warning,
-    Critical,
-}
-
-impl Severity {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Critical => "critical",
-        }
-    }
-}
+pub use crate::kinds::Severity;
 
 /// Something to tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,7 +128,7 @@ impl Incidents {
     pub fn person(&mut self) {
         self.list.retain_mut(|incident| {
             incident.active = false;
-            incident.evidence.iter().any(|evidence| evidence.kind == EvidenceType::Narration)
+            incident.evidence.iter().any(|evidence| evidence.kind.info().outlives_person)
         });
     }
 

@@ -4,7 +4,7 @@
 //! event ─► step (action, outcome) ─► round (one assistant message's batch) ─► rules ─► reports ─► incidents ─► findings
 //! ```
 //!
-//! - [`Detector`] keeps one [`Engine`] per agent of a trace.
+//! - [`Detector`](crate::detector::Detector) keeps one [`Engine`] per agent of a trace.
 //! - [`Engine`] turns events into steps and rounds, knows progress, and asks the rules.
 //! - `rules/` holds one file per rule. A rule says what holds *now* ([`Report`]); it never decides whether to tell.
 //! - [`incident`] groups reports into incidents and decides when one is worth telling (again).
@@ -12,7 +12,7 @@
 //! Per event the cost is O(1) amortised: no rule rescans history, all maps are bounded.
 //!
 //! ```
-//! use pi_watchdog_supervisor::{detect::Detector, policy::Config, trace::{Event, EventKind}};
+//! use pi_watchdog_supervisor::{detector::Detector, policy::Config, trace::{Event, EventKind}};
 //!
 //! let mut detector = Detector::new(&Config::default());
 //! let mut found = Vec::new();
@@ -33,15 +33,12 @@ mod action;
 mod analysis;
 mod command;
 pub mod compact;
-mod detector;
 mod engine;
 mod evidence;
 mod failure;
 mod gist;
 mod incident;
 pub mod intervention;
-#[cfg(test)]
-mod intervention_tests;
 mod lines;
 mod memory;
 #[cfg(test)]
@@ -52,7 +49,7 @@ mod progress;
 mod properties;
 mod role;
 mod round;
-mod rules;
+pub mod rules;
 mod speech;
 #[cfg(test)]
 mod story;
@@ -60,10 +57,10 @@ mod stream;
 
 pub use action::{Action, ToolClass, command_key};
 pub use analysis::{Confidence, StuckAnalysis};
-pub use detector::Detector;
 pub use engine::{Engine, Observed};
 pub use evidence::{Evidence, EvidenceType, LoopCost, Report};
 pub use gist::Gist;
 pub use incident::{Finding, Severity};
 pub use role::Role;
+pub use rules::Settings;
 pub use stream::{Repetition, Stream};

@@ -150,11 +150,11 @@ impl Naive {
         let first = calls[same - 1];
         let interleaved = calls[..same].windows(2).any(|pair| pair[0].1 - pair[1].1 > 1);
         let wanted = if step.nature.polls {
-            config.repeat_threshold.max(config.polling_threshold)
+            config.rules.repeat.repeat_threshold.max(config.rules.polling.polling_threshold)
         } else if interleaved && self.news_between(first.0, now.1) > 0 {
-            config.repeat_threshold * 2
+            config.rules.repeat.repeat_threshold * 2
         } else {
-            config.repeat_threshold + u32::from(interleaved)
+            config.rules.repeat.repeat_threshold + u32::from(interleaved)
         };
         // A poll that waited long enough is no repetition.
         let patient = |pair: &&[(usize, u32, &Step)]| step.nature.polls && pair[0].2.at - pair[1].2.at >= 20;
@@ -165,7 +165,7 @@ impl Naive {
         let differ =
             |pair: &&[(usize, u32, &Step)]| pair[0].2.outcome != pair[1].2.outcome && pair[0].1 - pair[1].1 == 1;
         let changes = 1 + u32::try_from(calls.windows(2).take_while(differ).count()).unwrap();
-        if changes >= config.changing_output_threshold && !step.nature.polls {
+        if changes >= config.rules.repeat.changing_output_threshold && !step.nature.polls {
             return vec![("repeated_command", changes, 1)];
         }
         Vec::new()
@@ -185,7 +185,7 @@ impl Naive {
             })
             .count();
         let same = u32::try_from(same).unwrap();
-        (same >= config.typecheck_repeat_threshold).then_some(("typecheck_loop", same, 1))
+        (same >= config.rules.typecheck.typecheck_repeat_threshold).then_some(("typecheck_loop", same, 1))
     }
 
     /// Finished rounds since a person spoke.
@@ -227,8 +227,11 @@ impl Naive {
             if polls && last >= period && rounds[last].2 - rounds[last - period].2 >= 20 {
                 return None;
             }
-            let wanted =
-                if polls { config.cycle_threshold.max(config.polling_threshold) } else { config.cycle_threshold };
+            let wanted = if polls {
+                config.rules.cycle.cycle_threshold.max(config.rules.polling.polling_threshold)
+            } else {
+                config.rules.cycle.cycle_threshold
+            };
             if laps >= wanted {
                 let kind = if period == 2 { "alternating" } else { "cycle" };
                 return Some((kind, laps, u32::try_from(period).unwrap()));
@@ -301,11 +304,11 @@ impl Naive {
         let row = |count: usize| u32::try_from(count).unwrap();
         if to_outputs {
             let same = row(outputs.iter().rev().take_while(|words| Some(*words) == outputs.last()).count());
-            return (same >= config.llm_repeat_threshold).then_some(("repeated_llm_output", same, 1));
+            return (same >= config.rules.llm.llm_repeat_threshold).then_some(("repeated_llm_output", same, 1));
         }
         if to_inputs {
             let same = row(inputs.iter().rev().take_while(|text| Some(*text) == inputs.last()).count());
-            return (same >= config.llm_repeat_threshold).then_some(("repeated_llm_input", same, 1));
+            return (same >= config.rules.llm.llm_repeat_threshold).then_some(("repeated_llm_input", same, 1));
         }
         None
     }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::Confidence;
 use super::engine::Engine;
 use super::incident::Severity;
 use super::naive::{Moment, Naive, Nature, Step};
-use super::{Confidence, Detector};
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::trace::{Event, EventKind, FileState, StopReason, Usage};
 
@@ -338,7 +339,7 @@ impl Loop {
 
 /// Rounds of a run that get a verdict.
 fn verdicts(laps: u32, kind: Loop, progress_before: Option<u32>) -> usize {
-    let mut engine = Engine::new(Arc::new(Config::default()));
+    let mut engine = Engine::new(Arc::default());
     let (mut turn, mut found) = (0, 0);
     let mut tell = |tool: &str, args: Value, output: &str, is_error: bool, state: Option<&str>| {
         turn += 1;
@@ -384,21 +385,9 @@ proptest! {
 
 /// Only the rules that the naive twin knows, at thresholds that random runs reach.
 fn few_rules() -> Config {
-    Config {
-        changing_output_threshold: 4,
-        stale_revisits_threshold: 0,
-        error_loop_threshold: 0,
-        unknown_tool_threshold: 0,
-        denied_threshold: 0,
-        empty_result_threshold: 0,
-        failing_edit_threshold: 0,
-        edit_revert_threshold: 0,
-        persistent_failure_threshold: 0,
-        reread_threshold: 0,
-        narration_threshold: 0,
-        polling_threshold: 5,
-        ..Config::default()
-    }
+    Config::of(
+        json!({ "changingOutputThreshold": 4, "staleRevisitsThreshold": 0, "errorLoopThreshold": 0, "unknownToolThreshold": 0, "deniedThreshold": 0, "emptyResultThreshold": 0, "failingEditThreshold": 0, "editRevertThreshold": 0, "persistentFailureThreshold": 0, "rereadThreshold": 0, "narrationThreshold": 0, "pollingThreshold": 5 }),
+    )
 }
 
 proptest! {
@@ -407,7 +396,7 @@ proptest! {
     #[test]
     fn the_incremental_engine_says_what_a_naive_one_says(run in run()) {
         let config = Arc::new(few_rules());
-        let mut engine = Engine::new(Arc::clone(&config));
+        let mut engine = Engine::new(Arc::clone(&config.rules));
         let mut naive = Naive::default();
         let mut states = std::collections::HashSet::new();
         let (mut turn, mut seconds) = (0_u32, 0_u32);
@@ -502,7 +491,7 @@ fn any_event() -> impl Strategy<Value = (u8, u32, String, String, String, bool, 
 proptest! {
     #[test]
     fn any_soup_of_events_is_survived(events in prop::collection::vec(any_event(), 1..60)) {
-        let mut detector = Detector::new(&Config { idle_no_progress_sec: 1.0, ..Config::default() });
+        let mut detector = Detector::new(&Config::of(json!({ "idleNoProgressSec": 1.0 })));
         for (kind, turn, text, other, tool, flag, at) in &events {
             let files = [FileState { path: other, hash: text }];
             let kind = match kind {
@@ -535,7 +524,7 @@ fn weight(engine: &Engine) -> usize {
 
 #[test]
 fn memory_does_not_grow_with_the_run() {
-    let mut engine = Engine::new(Arc::new(Config::default()));
+    let mut engine = Engine::new(Arc::default());
     let mut weights = Vec::new();
     for n in 0..100_000_u32 {
         let (turn, at) = (n / 2, f64::from(n) * 1000.0);

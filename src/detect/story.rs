@@ -3,8 +3,6 @@
 // Arguments are written where they are used, once.
 #![allow(clippy::needless_pass_by_value)]
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::engine::Engine;
@@ -28,7 +26,7 @@ impl Story {
     }
 
     pub fn with(config: Config) -> Self {
-        let mut story = Self { engine: Engine::new(Arc::new(config)), at: 0.0, turn: 0, calls: 0, found: Vec::new() };
+        let mut story = Self { engine: Engine::new(config.rules), at: 0.0, turn: 0, calls: 0, found: Vec::new() };
         story.user("do it");
         story
     }

@@ -83,7 +83,7 @@ impl Known {
             root: Store::root_of(target).to_owned(),
             parent: info.parent_id.clone(),
             // A name is often the beginning of a task.
-            name: name(&info.name).filter(|_| target.config.history_previews),
+            name: name(&info.name).filter(|_| target.config.general.history_previews),
             kind: info.kind.clone(),
             agent_type: name(&info.agent_type),
             backend: name(&info.backend),
@@ -99,7 +99,7 @@ impl Known {
 
 impl Told {
     pub fn new(target: &Target, notice: &Notice, at: f64) -> Self {
-        let previews = target.config.history_previews;
+        let previews = target.config.general.history_previews;
         let summary = || match &notice.intervention {
             Some(intervention) => intervention.reason.clone(),
             None => notice.analysis.reasons().collect::<Vec<_>>().join("; "),

@@ -142,7 +142,7 @@ fn without_previews_no_command_no_name_and_no_summary_is_in_the_file() {
     let folder = Folder::new();
     let path = folder.file();
     let (mut store, writer) = writing(&path);
-    let config = Arc::new(Config { history_previews: false, ..Config::default() });
+    let config = Arc::new(Config::of(serde_json::json!({ "historyPreviews": false })));
     let info = Info { name: Some("secret".into()), ..Info::default() };
     let handle = store.open("s", 0.0, info, config);
     repeat(&mut store, handle, 1, 3);
@@ -160,7 +160,7 @@ fn a_session_that_wants_no_history_has_none() {
     let folder = Folder::new();
     let path = folder.file();
     let (mut store, writer) = writing(&path);
-    let config = Arc::new(Config { history: false, ..Config::default() });
+    let config = Arc::new(Config::of(serde_json::json!({ "history": false })));
     let handle = store.open("s", 0.0, Info::default(), config);
     repeat(&mut store, handle, 1, 3);
     spend(&mut store, handle, 1.0);
@@ -175,7 +175,7 @@ fn a_session_that_wants_a_history_later_has_one_from_then_on() {
     let folder = Folder::new();
     let path = folder.file();
     let (mut store, writer) = writing(&path);
-    let config = |history| Arc::new(Config { history, ..Config::default() });
+    let config = |history| Arc::new(Config::of(serde_json::json!({ "history": history })));
     let handle = store.open("s", 0.0, Info::default(), config(false));
     spend(&mut store, handle, 0.5);
     store.get_mut(handle).unwrap().configure(config(true));

@@ -1,9 +1,41 @@
 //! The clocks of one agent: when it last gave a sign, what it has open, and whether it is silent for longer than it
 //! may be. Pure over the time that it is given; knows no other agent.
 
+use crate::rule;
+use crate::setting::{SECONDS, Scope, Shape};
 use std::sync::Arc;
 
-use crate::policy::Config;
+rule! {
+    /// Silence and age. An agent that does not respond is also a verdict.
+    evidence {
+        UNRESPONSIVE = "unresponsive", rank 210;
+    }
+    interventions {
+        /// nothing was heard of an agent that has nothing open (`idleTimeoutSec`, times 2, 5, 10 at thinking level medium,
+        /// high, xhigh); a tool call runs on (`openToolTimeoutSec`, or the call's own `timeout` and 30 s, whichever is
+        /// longer; three times that while its output still grows, or while it waits for an agent that is not seen); a
+        /// running child is old (`staleAfterSec`: a remark while it works; past `autoKillAfterSec` and also silent or
+        /// stuck: an alert that proposes `kill`)
+        TIMEOUT = "timeout", proposes Warn, audience MainAgent,
+            state "not responding", brief "silent", footer "silent", until_active true, limit true;
+    }
+    settings {
+        /// Seconds without any sign of an agent that has nothing open (no tool, stream, dialog, compaction or retry, no
+        /// question to an agent that can answer it, and no working sub-agent). Twice as long at thinking level medium, five
+        /// times at high, ten times at xhigh. 0: off.
+        idle_timeout_sec: f64 = 180.0, "idleTimeoutSec", SECONDS, Scope::CLOCK;
+        /// Seconds that one tool call may run; a call that declares a longer time itself may run that long and a little
+        /// more. 0: off.
+        open_tool_timeout_sec: f64 = 600.0, "openToolTimeoutSec", SECONDS, Scope::CLOCK;
+        /// Age in seconds at which a running sub-agent is reported. 0: off.
+        stale_after_sec: f64 = 300.0, "staleAfterSec", SECONDS, Scope::REPORT;
+        /// Age in seconds at which a running sub-agent is past its limit. 0: off.
+        auto_kill_after_sec: f64 = 600.0, "autoKillAfterSec", SECONDS, Scope::CLOCK;
+        /// Whether a sub-agent past `autoKillAfterSec` is stopped without asking, if it is also silent or looping. A busy
+        /// one never is.
+        auto_kill: bool = false, "autoKill", Shape::Bool, Scope::POWER_SWITCH;
+    }
+}
 
 /// Beyond its declared time a call may take so much longer to come back.
 const GRACE_MS: f64 = 30_000.0;
@@ -186,8 +218,8 @@ impl Clock {
     }
 
     /// `known_below`: the latest sign of any agent below it; they are its activity.
-    pub fn silence(&self, config: &Config, known_below: f64, now: f64) -> Option<Silence> {
-        let tool_limit = config.open_tool_timeout_sec * 1000.0;
+    pub fn silence(&self, settings: &Settings, known_below: f64, now: f64) -> Option<Silence> {
+        let tool_limit = settings.open_tool_timeout_sec * 1000.0;
         if self.asking() || self.excused(now) {
             return None;
         }
@@ -203,9 +235,9 @@ impl Clock {
             if tool_limit <= 0.0 {
                 return None;
             }
-            return self.open.iter().find_map(|call| call.overdue(tool_limit, below, config, now));
+            return self.open.iter().find_map(|call| call.overdue(tool_limit, below, settings, now));
         }
-        let limit = config.idle_timeout_sec * 1000.0 * self.thinking.scale();
+        let limit = settings.idle_timeout_sec * 1000.0 * self.thinking.scale();
         // A limit that was waited for ends with a fresh start.
         let last = self.last_sign.max(below).max(self.excused_until);
         (limit > 0.0 && now - last >= limit).then_some(Silence::Idle { for_ms: now - last })
@@ -225,7 +257,7 @@ impl OpenCall {
         }
     }
 
-    fn overdue(&self, limit: f64, below: f64, config: &Config, now: f64) -> Option<Silence> {
+    fn overdue(&self, limit: f64, below: f64, settings: &Settings, now: f64) -> Option<Silence> {
         let declared = self.declared.map(|declared| declared + GRACE_MS);
         let mut bound = limit.max(declared.unwrap_or(0.0));
         let unseen = self.about_agent && below < self.since;
@@ -233,7 +265,7 @@ impl OpenCall {
             bound *= PATIENT;
         }
         // What an agent below does is what the call does.
-        if self.about_agent && now - below < (config.idle_timeout_sec * 1000.0).max(limit) {
+        if self.about_agent && now - below < (settings.idle_timeout_sec * 1000.0).max(limit) {
             return None;
         }
         let for_ms = now - self.since;
@@ -256,7 +288,7 @@ mod tests {
     }
 
     fn at(clock: &Clock, seconds: f64) -> Option<Silence> {
-        clock.silence(&Config::default(), f64::MIN, seconds * 1000.0)
+        clock.silence(&Settings::default(), f64::MIN, seconds * 1000.0)
     }
 
     #[test]
@@ -325,14 +357,14 @@ mod tests {
         clock.opened(OpenCall { about_agent: true, ..OpenCall::new("c", &"subagent".into(), 0.0) });
         clock.below = 5_000_000.0;
         assert_eq!(at(&clock, 5100.0), None);
-        let known = |seconds: f64, below: f64| clock.silence(&Config::default(), below * 1000.0, seconds * 1000.0);
+        let known = |seconds: f64, below: f64| clock.silence(&Settings::default(), below * 1000.0, seconds * 1000.0);
         assert_eq!(known(9000.0, 8990.0), None);
         assert!(known(9000.0, 8000.0).is_some());
     }
 
     #[test]
     fn a_limit_of_zero_is_no_limit() {
-        let config = Config { idle_timeout_sec: 0.0, open_tool_timeout_sec: 0.0, ..Config::default() };
+        let config = Settings { idle_timeout_sec: 0.0, open_tool_timeout_sec: 0.0, ..Settings::default() };
         let mut clock = clock();
         assert_eq!(clock.silence(&config, f64::MIN, 1e12), None);
         clock.opened(OpenCall::new("c", &"bash".into(), 0.0));

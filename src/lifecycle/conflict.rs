@@ -4,7 +4,27 @@
 use std::collections::HashMap;
 
 use super::Id;
+use crate::rule;
+use crate::setting::{Scope, Shape};
 use crate::text::fast;
+
+rule! {
+    /// Files that two agents change.
+    interventions {
+        /// an agent changes a file over the change of another one that still runs and that it has not read; a command would
+        /// undo what another running agent has not committed (`git checkout .`, `checkout -f`, `restore <folder>`, `reset
+        /// --hard`, `clean -f`, `stash`, or the very files)
+        FILE_CONFLICT = "file_conflict", proposes Warn, audience Parties,
+            state "in a file conflict", brief "conflict", footer "in conflict",
+            itself ["Agree on who changes the file, and read it again before your next change."],
+            others ["Decide which agent changes the file, and have it read again before the next change."];
+    }
+    settings {
+        /// Whether two running agents that change the same file are reported, and git commands that would undo another
+        /// agent's unsaved work in the tree, folders or files that they concern.
+        file_conflicts: bool = true, "fileConflicts", Shape::Bool, Scope::CONFLICT_SWITCH;
+    }
+}
 
 /// Files remembered; the one that was longest untouched is forgotten.
 const FILES: usize = 4096;

@@ -1,6 +1,30 @@
 //! What a tree of agents uses, and when a limit is reached. Sums only; who is told is the family's business.
 
+use crate::rule;
+use crate::setting::{Scope, Shape};
 use crate::trace::Usage;
+
+rule! {
+    /// Money, summed over agents.
+    interventions {
+        /// the tree, or one agent, used so much; remarks at 50 and 80 %, then the limit and each doubling of it
+        EXCESSIVE_COST = "excessive_cost", proposes Warn, audience MainAgent,
+            state "over its cost limit", brief "cost limit", limit true,
+            itself [
+                "Tell the user what was spent and ask whether to go on before you spend more.",
+                "The user can raise the limit: /watchdog set costLimitUsd <dollars>",
+            ],
+            others [
+                "Tell the user what was spent and ask whether it shall go on. The user can end it by {stop}",
+                "The user can raise the limit: /watchdog set costLimitUsd <dollars>",
+            ];
+    }
+    settings {
+        /// US dollars that one agent, or a main session with all its sub-agents, may use before it is reported; remarks at
+        /// 50 and 80 %. Nothing is stopped. 0: off.
+        cost_limit_usd: f64 = 1.0, "costLimitUsd", Shape::Usd { max: 1_000_000.0 }, Scope::REPORT;
+    }
+}
 
 /// Parts of the limit at which there is a remark, before the limit itself; then at every doubling.
 const REMARKS: [f64; 2] = [0.5, 0.8];

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::detect::{Detector, Finding};
+use crate::detect::Finding;
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::trace::{Event, EventKind, FileState, StopReason, Usage};
 
@@ -52,13 +53,9 @@ struct Wreck {
 impl Wreck {
     fn new(shapes: &[usize]) -> Self {
         let texts = shapes.iter().map(|shape| TEXTS[shape % TEXTS.len()].replace('@', MARK)).collect();
-        let config = Config {
-            cost_limit_usd: 1.0,
-            max_spawn_depth: 1,
-            denied_threshold: 3,
-            compaction_loop_threshold: 3,
-            ..Config::default()
-        };
+        let config = Config::of(
+            json!({ "costLimitUsd": 1.0, "maxSpawnDepth": 1, "deniedThreshold": 3, "compactionLoopThreshold": 3 }),
+        );
         Self { detector: Detector::new(&config), texts, drawn: 0, at: 0.0, turn: 0, found: Vec::new() }
     }
 

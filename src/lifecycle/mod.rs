@@ -7,9 +7,6 @@
 //! - [`clock`], [`cost`], [`conflict`], [`waiting`], [`plan`]: one matter each, pure
 //! - `observe`: what an event means for them · `tick`: what the passing of time means · `words`: how it is said
 
-pub mod clock;
-mod conflict;
-mod cost;
 mod fields;
 #[cfg(test)]
 mod foreign;
@@ -17,21 +14,19 @@ pub mod git;
 mod member;
 mod observe;
 mod path;
-mod plan;
 mod suspension;
 #[cfg(test)]
 mod tests;
 mod tick;
 mod told;
-pub mod waiting;
 mod words;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::detect::intervention::{Action, Intervention, Kind};
-use crate::detect::{Evidence, EvidenceType, Finding, LoopCost, Severity, StuckAnalysis};
-use crate::policy::Config;
+use crate::detect::intervention::{Action, Intervention, InterventionKind};
+use crate::detect::{Evidence, Finding, LoopCost, Severity, StuckAnalysis};
+use crate::kinds::RuleInfo;
 use crate::text::fast;
 use crate::trace::Usage;
 use conflict::Conflicts;
@@ -39,6 +34,31 @@ use cost::Budget;
 pub use member::Kin;
 use member::{Member, State};
 use told::Told;
+
+macro_rules! matters {
+    ($($name:ident,)+) => {
+        $(pub mod $name;)+
+
+        /// The keys of all matters.
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        pub struct Settings {
+            $(#[serde(flatten)] pub $name: $name::Settings,)+
+        }
+
+        /// All matters, for the reference.
+        pub const ABOUT: &[RuleInfo] = &[$($name::ABOUT),+];
+    };
+}
+
+matters! {
+    clock,
+    cost,
+    waiting,
+    conflict,
+    orphan,
+    depth,
+    plan,
+}
 
 /// An agent of a family; valid until the agent is forgotten.
 pub type Id = u32;
@@ -51,7 +71,7 @@ const CROWD: Id = 4096;
 /// A main session and the agents below it.
 #[derive(Debug, Clone)]
 pub struct Family {
-    config: Arc<Config>,
+    settings: Arc<Settings>,
     members: Vec<Member>,
     /// Names and aliases.
     names: HashMap<Box<str>, Id>,
@@ -73,10 +93,10 @@ const ROOT: Id = 0;
 
 impl Family {
     /// `name`: of the main agent.
-    pub fn new(name: &str, config: Arc<Config>) -> Self {
+    pub fn new(name: &str, settings: Arc<Settings>) -> Self {
         let root = Member { name: name.into(), ..Member::default() };
         Self {
-            config,
+            settings,
             members: vec![root],
             names: HashMap::from([(name.into(), ROOT)]),
             budget: Budget::default(),
@@ -88,14 +108,14 @@ impl Family {
         }
     }
 
-    pub fn configure(&mut self, config: Arc<Config>) {
-        if (config.cost_limit_usd - self.config.cost_limit_usd).abs() > f64::EPSILON {
+    pub fn configure(&mut self, settings: Arc<Settings>) {
+        if (settings.cost.cost_limit_usd - self.settings.cost.cost_limit_usd).abs() > f64::EPSILON {
             self.budget.limit_changed();
             for member in &mut self.members {
                 member.budget.limit_changed();
             }
         }
-        self.config = config;
+        self.settings = settings;
     }
 
     pub fn root(&self) -> Id {
@@ -281,7 +301,7 @@ impl Family {
     }
 
     /// What was told is over.
-    fn tell_over(&mut self, kind: Kind, about: Id, subject: u128, at: f64) {
+    fn tell_over(&mut self, kind: InterventionKind, about: Id, subject: u128, at: f64) {
         let reason = String::new();
         let ordinal = 1;
         let telling = Telling { kind, severity: Severity::Info, about, subject, at, ordinal, reason };
@@ -292,7 +312,7 @@ impl Family {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a session")]
         let seconds = (for_ms / 1000.0) as u32;
         StuckAnalysis::from_evidence(vec![Evidence {
-            kind: EvidenceType::Unresponsive,
+            kind: clock::UNRESPONSIVE,
             summary: reason.to_owned(),
             count: seconds,
             period: 0,
@@ -306,7 +326,7 @@ impl Family {
 
 /// One thing to tell.
 struct Telling {
-    kind: Kind,
+    kind: InterventionKind,
     severity: Severity,
     about: Id,
     subject: u128,
@@ -327,7 +347,7 @@ fn parties(found: &mut Finding, names: Vec<String>) {
     }
 }
 
-fn incident(kind: Kind, subject: u128) -> String {
+fn incident(kind: InterventionKind, subject: u128) -> String {
     format!("{:016x}", matter(kind, subject) >> 64)
 }
 
@@ -339,7 +359,7 @@ fn address(found: &mut Finding, texts: Vec<(String, String)>) {
 }
 
 /// One key for a kind and what it is about.
-fn matter(kind: Kind, subject: u128) -> u128 {
+fn matter(kind: InterventionKind, subject: u128) -> u128 {
     let mut bytes = kind.rule().as_bytes().to_vec();
     bytes.extend_from_slice(&subject.to_le_bytes());
     fast(&bytes)

@@ -5,9 +5,8 @@ use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
 use super::{CROWD, Family, Id, ROOT, Telling, address, matter, parties, path, suggest, words};
-use crate::detect::intervention::{Action as Suggested, Kind};
+use crate::detect::intervention::Action as Suggested;
 use crate::detect::{Action, Role, Severity, ToolClass};
-use crate::policy::Config;
 use crate::text::fast;
 use crate::trace::{EventKind, StopReason, Usage};
 
@@ -77,7 +76,7 @@ impl Family {
         }
         if moved {
             let depth = self.depth(id);
-            let limit = self.config.max_spawn_depth;
+            let limit = self.settings.depth.max_spawn_depth;
             if limit > 0 && depth > limit {
                 let reason = format!("it is {depth} levels below the main session; the limit is {limit}");
                 self.nested(id, at, reason);
@@ -123,7 +122,7 @@ impl Family {
             let member = self.member(other);
             other != id && member.done && same(member) && member.rested_at >= moved_on
         });
-        let given = matter(Kind::SpawnDepth, key ^ u128::from(parent));
+        let given = matter(super::depth::SPAWN_DEPTH, key ^ u128::from(parent));
         let times = self.tasks.entry(given).or_insert(0);
         *times = if done_before { *times + 1 } else { 1 };
         let times = *times;
@@ -131,15 +130,15 @@ impl Family {
             && let Some(ordinal) = self.told.due(given, f64::from(times))
         {
             let reason = format!("the same task was given {times} times, each time after it had been done");
-            let (kind, severity) = (Kind::SpawnDepth, Severity::Warning);
+            let (kind, severity) = (super::depth::SPAWN_DEPTH, Severity::Warning);
             self.tell(Telling { kind, severity, about: id, subject: given, at, ordinal, reason });
         }
     }
 
     fn nested(&mut self, id: Id, at: f64, reason: String) {
         let subject = fast(self.member(id).name.as_bytes());
-        if let Some(ordinal) = self.told.due(matter(Kind::SpawnDepth, subject), 1.0) {
-            let (kind, severity) = (Kind::SpawnDepth, Severity::Warning);
+        if let Some(ordinal) = self.told.due(matter(super::depth::SPAWN_DEPTH, subject), 1.0) {
+            let (kind, severity) = (super::depth::SPAWN_DEPTH, Severity::Warning);
             self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         }
     }
@@ -149,12 +148,12 @@ impl Family {
         let refusals = self.member(id).refusals;
         if refusals >= REFUSALS {
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(Kind::Deadlock, subject), f64::from(refusals)) {
+            if let Some(ordinal) = self.told.due(matter(super::waiting::DEADLOCK, subject), f64::from(refusals)) {
                 let reason = format!(
                     "it has finished and was taken up again {} times; each time it did nothing and said the same",
                     refusals + 1
                 );
-                let (kind, severity) = (Kind::Deadlock, Severity::Warning);
+                let (kind, severity) = (super::waiting::DEADLOCK, Severity::Warning);
                 self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
             }
         }
@@ -176,14 +175,14 @@ impl Family {
         if let Some(fault) = self.member(id).barren.filter(|_| good) {
             let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(Kind::EmptyResult, subject), at) {
-                let (kind, severity) = (Kind::EmptyResult, Severity::Warning);
+            if let Some(ordinal) = self.told.due(matter(crate::detect::rules::result::EMPTY_RESULT, subject), at) {
+                let (kind, severity) = (crate::detect::rules::result::EMPTY_RESULT, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Restart);
             }
         }
         // That its silence is over needs no word when it has ended.
-        self.told.forget(matter(Kind::Timeout, u128::from(id)));
+        self.told.forget(matter(super::clock::TIMEOUT, u128::from(id)));
         self.conflicts.left(id);
         let member = self.member_mut(id);
         member.silent = false;
@@ -254,8 +253,8 @@ impl Family {
         member.unresponsive = None;
         // What was stopped answers once more, and does not go on by that.
         let stopped = member.aborted || member.stopped_at.is_some();
-        if self.told.forget(matter(Kind::Timeout, subject)) && !stopped {
-            self.tell_over(Kind::Timeout, id, subject, at);
+        if self.told.forget(matter(super::clock::TIMEOUT, subject)) && !stopped {
+            self.tell_over(super::clock::TIMEOUT, id, subject, at);
         }
     }
 
@@ -330,9 +329,9 @@ impl Family {
         if social.role == Role::Finishes && self.member(id).farewells > 0 {
             let calls = self.member(id).farewells + 1;
             let subject = fast(self.member(id).name.as_bytes());
-            if let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), f64::from(calls)) {
+            if let Some(ordinal) = self.told.due(matter(super::orphan::ORPHAN, subject), f64::from(calls)) {
                 let reason = format!("it said with {} that it is done, and goes on", words::bare(&action.tool));
-                let (kind, severity) = (Kind::Orphan, Severity::Warning);
+                let (kind, severity) = (super::orphan::ORPHAN, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Kill);
             }
@@ -349,7 +348,7 @@ impl Family {
         let reason =
             format!("it goes on, {} after the user stopped the agent that started it", words::time(at - stopped));
         let subject = fast(self.member(id).name.as_bytes()) ^ 1;
-        let (kind, severity, ordinal) = (Kind::Orphan, Severity::Warning, 1);
+        let (kind, severity, ordinal) = (super::orphan::ORPHAN, Severity::Warning, 1);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         suggest(found, Suggested::Kill);
     }
@@ -363,10 +362,10 @@ impl Family {
         is_error: bool,
         files: impl Iterator<Item = &'a str>,
     ) {
-        let threshold = self.config.plan_lag_turns;
+        let threshold = self.settings.plan.plan_lag_turns;
         if let Some(turns) = self.member_mut(id).plan.done(turn, action, is_error, threshold) {
             let reason = format!("{turns} turns of work, and the plan was not updated");
-            let (kind, severity, ordinal, subject) = (Kind::PlanLag, Severity::Info, 1, u128::from(id));
+            let (kind, severity, ordinal, subject) = (super::plan::PLAN_LAG, Severity::Info, 1, u128::from(id));
             self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         }
         if action.social.role == Role::Finishes && !is_error {
@@ -408,7 +407,7 @@ impl Family {
 
     fn changed(&mut self, id: Id, at: f64, path: &str) {
         self.member_mut(id).changed_at = at;
-        if !self.config.file_conflicts {
+        if !self.settings.conflict.file_conflicts {
             return;
         }
         let path = self.absolute(id, path);
@@ -423,7 +422,10 @@ impl Family {
         self.member_mut(id).clash_at = at;
         self.member_mut(clash.before).clash_at = at;
         let subject = fast(clash.path.as_bytes());
-        let Some(ordinal) = self.told.due(matter(Kind::FileConflict, subject), f64::from(clash.count)) else { return };
+        let Some(ordinal) = self.told.due(matter(super::conflict::FILE_CONFLICT, subject), f64::from(clash.count))
+        else {
+            return;
+        };
         let again = if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() };
         let (path, ago) = (words::bare(&clash.path), words::time(clash.after_ms));
         let (reason, texts) = self.addressed(&[id, clash.before], |called| {
@@ -431,7 +433,7 @@ impl Family {
             format!("{who} changed {path} over what {before} had changed {ago} before, without reading it{again}")
         });
         let party = self.member(clash.before).name.to_string();
-        let (kind, severity) = (Kind::FileConflict, Severity::Warning);
+        let (kind, severity) = (super::conflict::FILE_CONFLICT, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         parties(found, vec![party]);
         address(found, texts);
@@ -442,15 +444,15 @@ impl Family {
         let Some(Risk { owners, words }) = self.risk_of(id, line) else { return };
         let subject = fast(line.as_bytes()) ^ u128::from(id);
         self.member_mut(id).clash_at = at;
-        let Some(ordinal) = self.told.due(matter(Kind::FileConflict, subject), 1.0) else { return };
+        let Some(ordinal) = self.told.due(matter(super::conflict::FILE_CONFLICT, subject), 1.0) else { return };
         let names = owners.iter().map(|owner| self.member(*owner).name.to_string()).collect();
-        let (kind, severity) = (Kind::FileConflict, Severity::Warning);
+        let (kind, severity) = (super::conflict::FILE_CONFLICT, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason: words });
         parties(found, names);
     }
 
     pub(super) fn risk_of(&self, id: Id, line: &str) -> Option<Risk> {
-        if !self.config.file_conflicts || self.members.len() < 2 {
+        if !self.settings.conflict.file_conflicts || self.members.len() < 2 {
             return None;
         }
         let effect = Effect::of(line);
@@ -496,7 +498,7 @@ impl Family {
     }
 
     pub(super) fn look_at_costs(&mut self, id: Id, at: f64) {
-        let limit = self.config.cost_limit_usd;
+        let limit = self.settings.cost.cost_limit_usd;
         if let Some(reached) = self.budget.reached(limit) {
             let reason = self.words_of_cost(&reached, true);
             self.cost(ROOT, at, reached.over, reason);
@@ -518,9 +520,9 @@ impl Family {
         let severity = if over { Severity::Warning } else { Severity::Info };
         let subject = u128::from(id);
         // Remarks are counted apart: the first word of the limit itself is the first.
-        let counted = matter(Kind::ExcessiveCost, subject ^ (u128::from(!over) << 64));
+        let counted = matter(super::cost::EXCESSIVE_COST, subject ^ (u128::from(!over) << 64));
         let ordinal = self.told.due(counted, 0.0).unwrap_or(1);
-        self.tell(Telling { kind: Kind::ExcessiveCost, severity, about: id, subject, at, ordinal, reason });
+        self.tell(Telling { kind: super::cost::EXCESSIVE_COST, severity, about: id, subject, at, ordinal, reason });
     }
 
     fn lifecycle(&mut self, id: Id, at: f64, event: &str, text: &str) {
@@ -719,7 +721,7 @@ impl Family {
         }
         let left = self.processes.values().filter(|other| **other == owner).count();
         let subject = u128::from(owner) ^ (1 << 64);
-        let Some(ordinal) = self.told.due(matter(Kind::Orphan, subject), left as f64) else { return };
+        let Some(ordinal) = self.told.due(matter(super::orphan::ORPHAN, subject), left as f64) else { return };
         let title = self.title(owner);
         let title =
             if owner == ROOT && self.member(ROOT).title().is_empty() { "the session".to_owned() } else { title };
@@ -728,7 +730,7 @@ impl Family {
         } else {
             format!("{left} processes run on although {title} has ended, {pid} is one of them")
         };
-        let (kind, severity) = (Kind::Orphan, Severity::Warning);
+        let (kind, severity) = (super::orphan::ORPHAN, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: owner, subject, at, ordinal, reason });
         suggest(found, Suggested::Kill);
     }
@@ -753,10 +755,10 @@ impl Family {
     }
 
     /// Two agents in each other's way look like loops each; what goes round between them is told as their conflict.
-    pub fn explains(&self, id: Id, at: f64, config: &Config) -> bool {
+    pub fn explains(&self, id: Id, at: f64, settings: &super::Settings) -> bool {
         const RECENT_MS: f64 = 120_000.0;
         let clash_at = self.member(id).clash_at;
-        config.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
+        settings.conflict.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
     }
 }
 

@@ -1,6 +1,22 @@
 //! Work that goes on while the plan stands still: a remark at most, once for each message of the user.
 
 use crate::detect::{Action, Role};
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Plans that stand still.
+    interventions {
+        /// so many turns of work and the open plan was not updated; once for each message of a person
+        PLAN_LAG = "plan_lag", severity Info, proposes Warn, audience MainAgent,
+            state "working past its plan", brief "past plan";
+    }
+    settings {
+        /// Turns of work after which a plan (todo list) that was not updated is remarked on, once for each message of the
+        /// user.
+        plan_lag_turns: u32 = 10, "planLagTurns", THRESHOLD, Scope::REPORT;
+    }
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plan {

@@ -58,7 +58,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use crate::detect::{Detector, Finding, Severity};
+    use crate::detect::{Finding, Severity};
+    use crate::detector::Detector;
     use crate::policy::Config;
     use crate::trace::{Event, EventKind, StopReason};
 
@@ -90,15 +91,9 @@ mod tests {
     }
 
     fn config() -> Config {
-        Config {
-            idle_timeout_sec: 60.0,
-            open_tool_timeout_sec: 120.0,
-            stale_after_sec: 150.0,
-            auto_kill_after_sec: 200.0,
-            auto_kill: true,
-            idle_no_progress_sec: 100.0,
-            ..Config::default()
-        }
+        Config::of(
+            json!({ "idleTimeoutSec": 60.0, "openToolTimeoutSec": 120.0, "staleAfterSec": 150.0, "autoKillAfterSec": 200.0, "autoKill": true, "idleNoProgressSec": 100.0 }),
+        )
     }
 
     /// What is found, with the gap before step `at` (none: no gap): rule, agent, severity, and the step.

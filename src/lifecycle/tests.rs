@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{CROWD, Family, Kin, MEMBERS};
-use crate::detect::{Detector, Finding, Severity};
+use crate::detect::{Finding, Severity};
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::trace::{Event, EventKind, FileState, StopReason, Usage};
 
@@ -238,7 +239,7 @@ fn age_is_a_remark_for_who_works_and_a_warning_for_who_is_also_silent() {
 #[test]
 fn only_auto_kill_lets_something_be_done_and_only_to_who_is_old_and_silent() {
     for (auto_kill, busy, expected) in [(true, false, 1), (false, false, 0), (true, true, 0)] {
-        let mut tale = Tale::with(&Config { auto_kill, ..Config::default() });
+        let mut tale = Tale::with(&Config::of(json!({ "autoKill": auto_kill })));
         tale.spawns("kid", "main", true);
         for n in 0..90 {
             if busy || n < 2 {
@@ -538,7 +539,7 @@ fn what_outlives_its_owner_is_an_orphan() {
 
 #[test]
 fn deep_nesting_and_the_task_of_an_ancestor_are_told() {
-    let mut tale = Tale::with(&Config { max_spawn_depth: 2, ..Config::default() });
+    let mut tale = Tale::with(&Config::of(json!({ "maxSpawnDepth": 2 })));
     tale.spawns("a", "main", true).spawns("b", "a", true);
     assert_eq!(tale.warned(), NONE);
     tale.spawns("c", "b", true);
@@ -570,7 +571,7 @@ fn a_child_that_is_said_to_be_done_after_a_failed_request_has_a_worthless_result
 
 #[test]
 fn a_request_that_is_sent_again_after_a_pause_is_no_silence_of_a_child() {
-    let config = Config { idle_timeout_sec: 10.0, ..Config::default() };
+    let config = Config::of(json!({ "idleTimeoutSec": 10.0 }));
     let fails = |message: &str| {
         let mut tale = Tale::with(&config);
         tale.spawns("kid", "main", true).says("main", "started", StopReason::Stop).says("kid", "", StopReason::Error);
@@ -599,7 +600,7 @@ fn the_end_of_an_agent_says_enough_of_the_end_of_its_silence() {
 
 #[test]
 fn waits_count_sooner_where_silence_does() {
-    let config = Config { idle_timeout_sec: 5.0, ..Config::default() };
+    let config = Config::of(json!({ "idleTimeoutSec": 5.0 }));
     let mut tale = Tale::with(&config);
     tale.spawns("a", "main", true).ends("a");
     tale.calls("main", "w", "get_subagent_result", &json!({"agent_id": "a"})).pass(10.0);
@@ -641,7 +642,7 @@ proptest::proptest! {
 
 #[test]
 fn agents_beyond_those_that_are_remembered_cost_money_and_cause_nothing_else() {
-    let mut family = Family::new("main", Arc::new(Config::default()));
+    let mut family = Family::new("main", Arc::default());
     let ids: Vec<_> = (0..MEMBERS + 10).map(|n| family.join(&format!("a{n}"), &Kin::default(), 0.0)).collect();
     assert_eq!(ids.iter().filter(|id| **id == CROWD).count(), 11);
     assert_eq!(family.id_of("a5000"), None);

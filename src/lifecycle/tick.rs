@@ -5,7 +5,7 @@ use super::member::State;
 use super::waiting::{For, Stall, Wait, Waiter, stalls};
 use super::{Family, Id, ROOT, Telling, address, matter, parties, suggest, words};
 use crate::detect::Severity;
-use crate::detect::intervention::{Action, Kind};
+use crate::detect::intervention::Action;
 use crate::text::fast;
 
 /// A wait counts only after so long: an answer may be on its way.
@@ -52,7 +52,7 @@ impl Family {
                     own.runs && member.clock.open().iter().any(|call| call.about_agent || call.addressee.is_some());
                 // The silence of a child is told of the child.
                 let excused = member.unseen || own.active || waits_for_child || self.awaits_answer(id);
-                let silence = if excused { None } else { member.clock.silence(&self.config, own.sign, now) };
+                let silence = if excused { None } else { member.clock.silence(&self.settings.clock, own.sign, now) };
                 own.runs = true;
                 own.active |= silence.is_none();
                 found.push((id, silence));
@@ -94,8 +94,8 @@ impl Family {
         member.silent = true;
         member.unresponsive = analysis.as_ref().and_then(|analysis| analysis.evidence.first().cloned());
         let subject = u128::from(id);
-        let Some(ordinal) = self.told.due(matter(Kind::Timeout, subject), silence.for_ms()) else { return };
-        let (kind, severity) = (Kind::Timeout, Severity::Warning);
+        let Some(ordinal) = self.told.due(matter(super::clock::TIMEOUT, subject), silence.for_ms()) else { return };
+        let (kind, severity) = (super::clock::TIMEOUT, Severity::Warning);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         found.analysis = analysis.unwrap_or_default();
     }
@@ -108,23 +108,24 @@ impl Family {
             return;
         }
         let age = at - member.started_at;
-        let (stale, limit) = (self.config.stale_after_sec * 1000.0, self.config.auto_kill_after_sec * 1000.0);
+        let (stale, limit) =
+            (self.settings.clock.stale_after_sec * 1000.0, self.settings.clock.auto_kill_after_sec * 1000.0);
         let bad = member.silent || member.stuck;
         let past = limit > 0.0 && age >= limit;
         let name = fast(member.name.as_bytes());
         let silent = member.silent;
         if past && bad {
-            if !self.told.once(matter(Kind::Timeout, name ^ 2)) {
+            if !self.told.once(matter(super::clock::TIMEOUT, name ^ 2)) {
                 return;
             }
             let how = if silent { "silent" } else { "stuck" };
             let reason =
                 format!("it has run for {}, past its limit of {}, and is {how}", words::time(age), words::time(limit));
-            let auto = self.config.auto_kill;
+            let auto = self.settings.clock.auto_kill;
             self.old(id, at, Severity::Warning, reason, auto);
         } else if (past || stale > 0.0 && age >= stale) && !silent {
             let step = u128::from(past);
-            if !self.told.once(matter(Kind::Timeout, name ^ (3 + step))) {
+            if !self.told.once(matter(super::clock::TIMEOUT, name ^ (3 + step))) {
                 return;
             }
             let of = if past { format!(", past its limit of {}", words::time(limit)) } else { String::new() };
@@ -135,7 +136,7 @@ impl Family {
 
     fn old(&mut self, id: Id, at: f64, severity: Severity, reason: String, auto_execute: bool) {
         let subject = fast(self.member(id).name.as_bytes()) ^ 5;
-        let (kind, ordinal) = (Kind::Timeout, 1);
+        let (kind, ordinal) = (super::clock::TIMEOUT, 1);
         let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         suggest(found, Action::Kill);
         if let Some(intervention) = &mut found.intervention {
@@ -152,7 +153,7 @@ impl Family {
         if waiters.iter().all(|waiter| waiter.waits.is_empty()) {
             return;
         }
-        for stall in stalls(&waiters, self.config.deadlock_threshold, self.at_most(PATIENCE_MS), now) {
+        for stall in stalls(&waiters, self.settings.waiting.deadlock_threshold, self.at_most(PATIENCE_MS), now) {
             let agents = stall.agents();
             let about = match &stall {
                 Stall::Ring(_) | Stall::All(_) => {
@@ -162,12 +163,12 @@ impl Family {
                 _ => agents[0],
             };
             let subject = fast(format!("{stall:?}").as_bytes());
-            if !self.told.once(matter(Kind::Deadlock, subject)) {
+            if !self.told.once(matter(super::waiting::DEADLOCK, subject)) {
                 continue;
             }
             let (reason, texts) = self.addressed(&agents, |called| words::of_stall(&stall, called));
             let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
-            let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
+            let (kind, severity, ordinal) = (super::waiting::DEADLOCK, Severity::Warning, 1);
             let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
             parties(found, others);
             address(found, texts);
@@ -176,7 +177,7 @@ impl Family {
 
     /// Who wants to hear of a silence sooner wants to hear of a wait sooner.
     fn at_most(&self, patience: f64) -> f64 {
-        let limit = self.config.idle_timeout_sec * 1000.0;
+        let limit = self.settings.clock.idle_timeout_sec * 1000.0;
         if limit > 0.0 { patience.min(limit) } else { patience }
     }
 
@@ -207,7 +208,7 @@ impl Family {
                 }),
                 // The user sits before the main session; what a child asks may have nobody before it.
                 None if id != ROOT && !self.shown(question.since) => {
-                    let seen_late = self.config.idle_timeout_sec * 1000.0 - self.at_most(PATIENCE_MS);
+                    let seen_late = self.settings.clock.idle_timeout_sec * 1000.0 - self.at_most(PATIENCE_MS);
                     waits.push(Wait { on: For::Unseen, since: question.since + seen_late.max(0.0) });
                 }
                 None => {}
@@ -280,7 +281,7 @@ impl Family {
                 continue;
             }
             let subject = fast(format!("unread {id} {last}").as_bytes());
-            if !self.told.once(matter(Kind::Deadlock, subject)) {
+            if !self.told.once(matter(super::waiting::DEADLOCK, subject)) {
                 continue;
             }
             let have = if unread.len() == 1 { "has" } else { "have" };
@@ -290,7 +291,7 @@ impl Family {
                 words::time(now - last)
             );
             let names = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
-            let (kind, severity, ordinal) = (Kind::Deadlock, Severity::Warning, 1);
+            let (kind, severity, ordinal) = (super::waiting::DEADLOCK, Severity::Warning, 1);
             let found = self.tell(Telling { kind, severity, about: id, subject, at: now, ordinal, reason });
             parties(found, names);
         }

@@ -4,6 +4,25 @@
 use std::collections::HashMap;
 
 use super::Id;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Waits that never end.
+    interventions {
+        /// agents wait for each other; an agent waits for one that has ended or never was; a child's question is seen by
+        /// nobody; so many agents wait and none can go on (`deadlockThreshold`); an idle parent was not told that its last
+        /// child has ended; a finished agent is taken up again and again and does nothing
+        DEADLOCK = "deadlock", proposes Warn, audience Parties,
+            state "in a deadlock", brief "deadlock", footer "deadlocked", until_active true,
+            itself ["Do not go on waiting: answer, or end what you wait for."],
+            others ["Answer what it waits for, or end the wait: {steer}. The user can end it by {stop}"];
+    }
+    settings {
+        /// Agents that wait while none can go on. Circles, and waits for agents that have ended, are reported at any number.
+        deadlock_threshold: u32 = 3, "deadlockThreshold", THRESHOLD, Scope::ALERT;
+    }
+}
 
 /// What an agent waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 
 use super::convert::{JsAnalysis, JsFinding};
 use super::strings::{Text, owned, with_texts};
-use crate::detect::Detector;
 use crate::detect::compact::{CompactEvent, detect_stuck as detect_compact};
+use crate::detector::Detector;
 use crate::policy::{self, Config};
 use crate::trace::TraceReader;
 
@@ -120,7 +120,7 @@ pub fn detect_stuck(
             is_error: event.is_error.unwrap_or_default(),
         })
         .collect();
-    Ok(detect_compact(&events, &config, now, since_at).into())
+    Ok(detect_compact(&events, &config.rules, now, since_at).into())
 }
 
 #[napi(

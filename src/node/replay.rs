@@ -9,7 +9,8 @@ use napi_derive::napi;
 
 use super::convert::JsFinding;
 use super::strings::{Text, owned};
-use crate::detect::{Detector, Finding};
+use crate::detect::Finding;
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::replay::{self, Cancel, Warnings};
 

@@ -12,7 +12,7 @@ use napi_derive::napi;
 use super::convert::JsCost;
 use super::replay::{Canceller, guarded};
 use super::strings::{Text, owned};
-use crate::detect::Detector;
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::replay::Cancel;
 use crate::replay::scan::{Options, Progress, Row, Session, Summary, Total, scan};

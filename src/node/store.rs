@@ -100,7 +100,7 @@ pub fn alias_target(handle: u32, name: Text) -> Result<()> {
 #[napi(catch_unwind, ts_args_type = "handle: number, config: string")]
 pub fn configure_target(handle: u32, config: Text) -> Result<()> {
     let config = Arc::new(Config::from_partial_json(&owned(config)?));
-    Store::with_global(|store| store.configure(handle, config));
+    Store::with_global(|store| store.configure(handle, &config));
     Ok(())
 }
 
@@ -163,7 +163,7 @@ pub fn refusal(handle: u32, tool: Text, args: Text) -> Result<Option<Refusal>> {
     with_texts([tool, args], |[tool, args]| {
         Store::with_global(|store| {
             let target = store.get(handle)?;
-            let breaker = target.config.circuit_breaker;
+            let breaker = target.config.general.circuit_breaker;
             // Who pauses the watchdog mostly knows that it is wrong.
             if breaker == CircuitBreaker::Off || store.paused(Store::root_of(target)) {
                 return None;

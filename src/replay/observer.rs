@@ -1,6 +1,7 @@
 //! What a replay feeds: the detector, or a recorder in tests.
 
-use crate::detect::{Detector, Finding, Gist};
+use crate::detect::{Finding, Gist};
+use crate::detector::Detector;
 use crate::trace::Event;
 
 /// `Clone`, because the branches of a session start from the state that their common part left.

@@ -63,7 +63,7 @@ mod tests {
     use std::io::{self, Read, Seek, SeekFrom};
 
     use super::*;
-    use crate::detect::Detector;
+    use crate::detector::Detector;
     use crate::policy::Config;
     use crate::replay::lines::Lines;
     use crate::replay::{Cores, Scope, replay, traces};

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::fixtures::{HEADER, Recorder, replayed, user};
 use super::{NEVER, Report, replay_file};
-use crate::detect::Detector;
+use crate::detector::Detector;
 use crate::policy::Config;
 
 /// Line, branch and history of every event.

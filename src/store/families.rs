@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::declared::Declared;
-use crate::detect::intervention::Kind;
 use crate::detect::{Evidence, Finding};
+use crate::lifecycle::cost::EXCESSIVE_COST;
 use crate::lifecycle::{Family, Id, Kin};
 use crate::policy::{Config, should_alert};
 
@@ -57,7 +57,7 @@ impl Families {
         let entry = self.entries[index as usize].as_mut().expect("a family that was just looked up");
         entry.targets += 1;
         if root == name {
-            entry.family.configure(Arc::clone(config));
+            entry.family.configure(Arc::clone(&config.tree));
             if let Some(label) = kin.label {
                 entry.family.label(entry.family.root(), label);
             }
@@ -72,7 +72,7 @@ impl Families {
         }
         let entry = Entry {
             root: root.into(),
-            family: Family::new(root, Arc::clone(config)),
+            family: Family::new(root, Arc::clone(&config.tree)),
             declared: Declared::default(),
             targets: 0,
             due: Vec::new(),
@@ -161,7 +161,7 @@ impl Families {
             let key = key(finding);
             let last = entry.last.get(&key).map(|at| (key.as_str(), *at));
             // Each level of a cost limit comes once: there is nothing to hold back.
-            let level = finding.rule == Kind::ExcessiveCost.rule();
+            let level = finding.rule == EXCESSIVE_COST.rule();
             // Levels that are crossed fast one after the other are one alert, of the highest.
             let fast = level && last.is_some_and(|(_, at)| now - at < LEVELS_MS);
             finding.over || level && !fast || !level && should_alert(last, true, &key, now, cooldown_sec)

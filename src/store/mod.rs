@@ -186,12 +186,12 @@ impl Store {
     }
 
     /// New configuration of a target; of a main session it is that of its family.
-    pub fn configure(&mut self, handle: Handle, config: Arc<Config>) {
+    pub fn configure(&mut self, handle: Handle, config: &Arc<Config>) {
         let Some(target) = self.get_mut(handle) else { return };
-        target.configure(Arc::clone(&config));
+        target.configure(Arc::clone(config));
         let (root, seat) = (target.info.root_id.is_none(), target.seat);
         if let Some(family) = seat.filter(|_| root).and_then(|seat| self.families.at(seat)) {
-            family.configure(config);
+            family.configure(Arc::clone(&config.tree));
         }
     }
 
@@ -215,7 +215,7 @@ impl Store {
         let Some((seat, family)) = target.seat.and_then(|seat| Some((seat, self.families.at(seat)?))) else {
             return target.observe(at, kind).0;
         };
-        target.explained = family.explains(seat.member, at, &target.config);
+        target.explained = family.explains(seat.member, at, &target.config.tree);
         let (signal, action) = target.observe(at, kind);
         family.observe(seat.member, at, kind, action.as_deref());
         family.set_stuck(seat.member, target.stuck());
@@ -227,7 +227,7 @@ impl Store {
         let Some(target) = target_at(&mut self.slots, handle) else { return 0 };
         target.add_usage(usage);
         // An agent may spend more after its package has called it ended.
-        let counts = target.config.enabled && target.remote.is_none();
+        let counts = target.config.general.enabled && target.remote.is_none();
         let Some(seat) = target.seat.filter(|_| counts) else { return 0 };
         let Some(family) = self.families.at(seat) else { return 0 };
         family.spend(seat.member, usage, at);
@@ -335,7 +335,7 @@ impl Store {
         if self.paused(root) {
             return None;
         }
-        let cooldown = self.get(*self.names.get(root)?)?.config.cooldown_sec;
+        let cooldown = self.get(*self.names.get(root)?)?.config.general.cooldown_sec;
         let (name, finding) = self.families.take_due(root, now, cooldown)?;
         let handle = *self.names.get(&name).or_else(|| self.names.get(root))?;
         let target = self.get_mut(handle)?;
@@ -561,7 +561,7 @@ mod tests {
     fn every_level_of_a_cost_limit_is_told_once_whatever_the_cooldown() {
         for cooldown_sec in [60.0, 0.0, -1.0] {
             let mut store = Store::default();
-            let config = Arc::new(Config { cost_limit_usd: 1.0, cooldown_sec, ..Config::default() });
+            let config = Arc::new(Config::of(serde_json::json!({ "costLimitUsd": 1.0, "cooldownSec": cooldown_sec })));
             let main = store.open("main", 0.0, Info::default(), config);
             let mut told = Vec::new();
             for step in 1..=18 {
@@ -580,7 +580,7 @@ mod tests {
     fn what_has_become_graver_since_it_was_told_does_not_wait_for_the_cooldown() {
         let mut store = Store::default();
         let config =
-            Config { cooldown_sec: -1.0, stale_after_sec: 10.0, auto_kill_after_sec: 20.0, ..Config::default() };
+            Config::of(serde_json::json!({ "cooldownSec": -1.0, "staleAfterSec": 10.0, "autoKillAfterSec": 20.0 }));
         store.open("main", 0.0, Info::default(), Arc::new(config.clone()));
         let kin = Info { root_id: Some("main".into()), status: Some("running".into()), ..Info::default() };
         let child = store.open("child", 0.0, kin, Arc::new(config));
@@ -764,7 +764,7 @@ mod tests {
         let root = store.open("root", 0.0, Info::default(), config());
         let info = Info { root_id: Some("root".into()), parent_id: Some("root".into()), ..Info::default() };
         let kid = store.open("kid", 0.0, info, config());
-        let limit = config().cost_limit_usd;
+        let limit = config().tree.cost.cost_limit_usd;
         assert_eq!(store.spend(root, 1000.0, usd(0.6 * limit)) & TREE, TREE);
         let (_, remark) = store.take_tree_notice("root", 1000.0).unwrap();
         assert_eq!((remark.severity, remark.ordinal), (crate::detect::Severity::Info, 1));
@@ -779,7 +779,7 @@ mod tests {
     #[test]
     fn levels_of_a_limit_that_are_crossed_in_one_second_are_one_alert_of_each_severity_and_the_highest_later() {
         let mut store = Store::default();
-        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        let config = Arc::new(Config::of(serde_json::json!({ "costLimitUsd": 1.0 })));
         let main = store.open("main", 0.0, Info::default(), config);
         let mut told = Vec::new();
         let mut take = |store: &mut Store, at: f64| {
@@ -847,7 +847,7 @@ mod tests {
     #[test]
     fn the_ring_drops_the_oldest_and_ids_never_repeat() {
         let mut store = Store::default();
-        let small = Arc::new(Config { max_events_per_agent: 4, ..Config::default() });
+        let small = Arc::new(Config::of(serde_json::json!({ "maxEventsPerAgent": 4 })));
         let handle = store.open("s", 0.0, Info::default(), small);
         for turn in 1..=10 {
             call(&mut store, handle, turn, &format!("cat {turn}"), "x");

@@ -13,8 +13,9 @@ use super::declared::Declared;
 use super::event::Kind;
 use super::passed::{Calls, Passed, classed};
 use super::target::{Target, VERDICT};
+use crate::catalog;
 use crate::detect::compact::{CompactEvent, action};
-use crate::detect::{Confidence, Evidence, EvidenceType, StuckAnalysis};
+use crate::detect::{Confidence, Evidence, StuckAnalysis};
 use crate::trace::Usage;
 
 /// Events of one batch at most; what is beyond counts as lost.
@@ -338,7 +339,7 @@ impl Analysis {
             .filter_map(|shown| {
                 let first_at = time(shown.first_at, now);
                 Some(Evidence {
-                    kind: EvidenceType::parse(&shown.kind)?,
+                    kind: catalog::evidence_named(&shown.kind)?,
                     summary: format!("{:?}", crate::text::quote(&shown.summary, LINE, 1)),
                     count: shown.count,
                     period: shown.period.unwrap_or(0),
@@ -559,7 +560,7 @@ mod tests {
     /// Notices of a cost limit that a tree with the limit of one dollar gets, each session doubling what it says.
     fn levels(sessions: usize, lives: usize, doublings: i32) -> (usize, f64) {
         let mut store = Store::default();
-        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        let config = Arc::new(Config::of(serde_json::json!({ "costLimitUsd": 1.0 })));
         let root = store.open("root", 0.0, Info::default(), Arc::clone(&config));
         let mut told = 0;
         for session in 0..sessions {
@@ -594,7 +595,7 @@ mod tests {
     #[test]
     fn a_level_that_could_not_be_reported_is_reported_when_it_can() {
         let mut store = Store::default();
-        let config = Arc::new(Config { cost_limit_usd: 1.0, ..Config::default() });
+        let config = Arc::new(Config::of(serde_json::json!({ "costLimitUsd": 1.0 })));
         store.open("root", 0.0, Info::default(), Arc::clone(&config));
         let mut handles = Vec::new();
         for n in 0..12 {

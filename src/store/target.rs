@@ -151,7 +151,7 @@ impl Target {
             id: id.to_owned(),
             aliases: Vec::new(),
             info,
-            engine: Engine::new(Arc::clone(&config)),
+            engine: Engine::new(Arc::clone(&config.rules)),
             breaker: Breaker::default(),
             config,
             started_at: at,
@@ -177,8 +177,8 @@ impl Target {
     }
 
     pub fn configure(&mut self, config: Arc<Config>) {
-        let begins = config.history && !self.config.history;
-        self.engine.configure(Arc::clone(&config));
+        let begins = config.general.history && !self.config.general.history;
+        self.engine.configure(Arc::clone(&config.rules));
         self.config = config;
         self.trim();
         // What it is was not told while nothing was to be remembered of it.
@@ -201,18 +201,18 @@ impl Target {
     pub(super) fn remember(&mut self, memory: Option<Arc<dyn Memory>>, again: bool) {
         self.memory = memory.map(|memory| memory::Link { memory, totals: Arc::new(Totals::default()) });
         self.show_totals();
-        let Some(link) = self.memory.as_ref().filter(|_| self.config.history) else { return };
+        let Some(link) = self.memory.as_ref().filter(|_| self.config.general.history) else { return };
         link.memory.opened(self, &link.totals, again);
     }
 
     fn tell(&self, what: impl FnOnce(&dyn Memory, &Self)) {
-        if let Some(link) = self.memory.as_ref().filter(|_| self.config.history) {
+        if let Some(link) = self.memory.as_ref().filter(|_| self.config.general.history) {
             what(&*link.memory, self);
         }
     }
 
     pub(super) fn show_totals(&self) {
-        let Some(link) = self.memory.as_ref().filter(|_| self.config.history) else { return };
+        let Some(link) = self.memory.as_ref().filter(|_| self.config.general.history) else { return };
         link.totals.set(&Used {
             usage: self.usage(),
             tool_calls: self.tool_calls as f64,
@@ -243,7 +243,7 @@ impl Target {
 
     /// Nothing that was counted since the target was last reopened has happened.
     pub(super) fn restart(&mut self) {
-        self.engine = Engine::new(Arc::clone(&self.config));
+        self.engine = Engine::new(Arc::clone(&self.config.rules));
         self.breaker = Breaker::default();
         (self.tool_calls, self.patches) = (0, 0);
     }
@@ -254,12 +254,12 @@ impl Target {
         let (commands, messages) = self.engine.repetitions();
         self.repeated_before.0 += commands;
         self.repeated_before.1 += messages;
-        self.engine = Engine::new(Arc::clone(&self.config));
+        self.engine = Engine::new(Arc::clone(&self.config.rules));
         self.breaker = Breaker::default();
     }
 
     pub fn observes(&self) -> bool {
-        self.config.enabled && self.ended_at.is_none() && self.remote.is_none()
+        self.config.general.enabled && self.ended_at.is_none() && self.remote.is_none()
     }
 
     /// The one way in for events of the session. Gives the action of a call or a result back.
@@ -389,7 +389,7 @@ impl Target {
                 });
             }
             EventKind::ToolResult { turn, call_id, output, is_error, .. } => {
-                let lines = self.config.max_preview_lines as usize;
+                let lines = self.config.general.max_preview_lines as usize;
                 // It was stripped as it came in. All of it counts: verdicts over kept events compare the hash.
                 let hash = Sha256::digest(output.as_bytes()).into();
                 let preview = (lines > 0).then(|| text::preview(output, lines).into_boxed_str());
@@ -441,7 +441,7 @@ impl Target {
     }
 
     fn trim(&mut self) {
-        while self.ring.len() > self.config.max_events_per_agent as usize {
+        while self.ring.len() > self.config.general.max_events_per_agent as usize {
             self.ring.pop_front();
         }
     }
@@ -450,7 +450,7 @@ impl Target {
     pub fn take_notice(&mut self, now: f64) -> Option<Notice> {
         let index = self.due.iter().position(|finding| {
             let last = self.last_alert.as_ref().map(|(key, at)| (key.as_str(), *at));
-            finding.over || should_alert(last, true, key_of(finding), now, self.config.cooldown_sec)
+            finding.over || should_alert(last, true, key_of(finding), now, self.config.general.cooldown_sec)
         })?;
         let finding = self.due.remove(index);
         if finding.over {
@@ -485,7 +485,7 @@ impl Target {
             return (true, false);
         }
         let last = self.last_alert.as_ref().map(|(key, at)| (key.as_str(), *at));
-        if !should_alert(last, true, &analysis.evidence_key, now, self.config.cooldown_sec) {
+        if !should_alert(last, true, &analysis.evidence_key, now, self.config.general.cooldown_sec) {
             return (false, false);
         }
         let text = analysis.reasons().collect::<Vec<_>>().join("; ");

@@ -285,7 +285,7 @@ test("a kind that no copy of the package knows is named, also where it is called
   for (const kind of ["constructor", "__proto__", "to_string", "has_own_property"] as unknown as InterventionKind[]) {
     for (const suggestedAction of ["warn", "kill"] as const) {
       const text = alertText(notice(kind, { does: { suggestedAction } }), { rescueMessage: "R" });
-      assert.match(text, new RegExp(`Status: in need of a hand \\(${kind}\\)`));
+      assert.match(text, new RegExp(`Status: in need of a hand \\("${kind}"\\)`));
     }
   }
 });

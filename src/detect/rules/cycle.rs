@@ -7,9 +7,26 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Context, Happening, Rule};
-use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use super::{Context, Found, Happening, Rule};
+use crate::detect::evidence::{Evidence, LoopCost, Report};
 use crate::detect::round::PATIENCE_MS;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Rounds that come round again in the same order with the same outcomes, with a period of two (`alternating`) or
+    /// three to eight steps. The threshold counts laps; where a lap begins does not matter. *Fires*: search, open,
+    /// search, open, search, open. *Silent*: edit, test, edit, test with new edits. *Limits*: longer periods are left
+    /// to `stale_revisits`.
+    evidence {
+        ALTERNATING = "alternating", rank 30;
+        CYCLE = "cycle", rank 40;
+    }
+    settings {
+        /// Laps of a cycle of two to eight rounds with the same results.
+        cycle_threshold: u32 = 3, "cycleThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 const MAX_PERIOD: usize = 8;
 
@@ -42,7 +59,7 @@ pub struct Cycle {
 }
 
 impl Rule for Cycle {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => *self = Self::default(),
             Happening::Round { again } if !context.round.outage => {
@@ -50,8 +67,8 @@ impl Rule for Cycle {
                     self.runs = self.before;
                 }
                 self.take(context);
-                if context.config.cycle_threshold > 0 {
-                    self.report(context, reports);
+                if context.settings.cycle.cycle_threshold > 0 {
+                    self.report(context, found);
                 }
             }
             _ => {}
@@ -97,7 +114,7 @@ impl Cycle {
 
     /// The smallest period that explains the run; a plain repetition (period 1) is another rule's.
     #[allow(clippy::cast_possible_truncation)] // periods are at most 8
-    fn report(&self, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn report(&self, context: &Context<'_>, found: &mut Found) {
         for period in 1..=MAX_PERIOD {
             let run = &self.runs[period - 1];
             let laps = 1 + run.length / period as u32;
@@ -112,8 +129,8 @@ impl Cycle {
             if polls && self.waits(period, context.now) {
                 return;
             }
-            let laps_wanted = context.config.cycle_threshold.max(2);
-            let wanted = match context.config.polling_threshold {
+            let laps_wanted = context.settings.cycle.cycle_threshold.max(2);
+            let wanted = match context.settings.polling.polling_threshold {
                 polling if polls => laps_wanted.max(polling),
                 _ => laps_wanted,
             };
@@ -125,8 +142,8 @@ impl Cycle {
             members.dedup();
             let identity = lap.clone().fold(period as u128, |sum, round| sum.wrapping_add(round.signature));
             let commands: Vec<&str> = lap.rev().filter_map(|round| round.command.as_deref()).collect();
-            let kind = if period == 2 { EvidenceType::Alternating } else { EvidenceType::Cycle };
-            reports.push(Report {
+            let kind = if period == 2 { ALTERNATING } else { CYCLE };
+            found.push(Report {
                 evidence: Evidence {
                     kind,
                     summary: format!("the same {period} steps in a circle, lap {laps}"),

@@ -5,13 +5,32 @@
 //! and doing it again, is two such returns; the third is told.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::action::ToolClass;
-use crate::detect::evidence::{EvidenceType, Report};
 use crate::detect::memory::Memory;
 use crate::detect::progress::pair;
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
 use crate::text::fast;
+
+rule! {
+    /// Edits of one file that fail or leave it as it was (`failing_edit`); reading in between does not help, a real
+    /// change does.
+    ///
+    /// A file returns to an old state with no new state in between (`edit_revert`). Undoing a fix once to see a test
+    /// fail, and doing it again, are two returns and silent.
+    evidence {
+        FAILING_EDIT = "failing_edit", rank 140;
+        EDIT_REVERT = "edit_revert", rank 150;
+    }
+    settings {
+        /// Edits of one file that fail or change nothing.
+        failing_edit_threshold: u32 = 3, "failingEditThreshold", THRESHOLD, Scope::VERDICT;
+        /// Returns of a file to an old state with no new state in between.
+        edit_revert_threshold: u32 = 3, "editRevertThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 const REMEMBERED: usize = 256;
 
@@ -35,11 +54,11 @@ impl Default for Edits {
 }
 
 impl Rule for Edits {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => *self = Self::default(),
             Happening::Step { step, fresh: true } if step.action.class == ToolClass::Edit && !step.outage => {
-                self.step(step, context, reports);
+                self.step(step, context, found);
             }
             _ => {}
         }
@@ -47,7 +66,7 @@ impl Rule for Edits {
 }
 
 impl Edits {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let action = &*step.action;
         let Some(path) = action.path.as_deref() else { return };
         let path = fast(path.as_bytes());
@@ -58,13 +77,13 @@ impl Edits {
             failing.hit(step.at, context);
             let what = "edits of one file that fail or change nothing,";
             let report = failing.report(
-                context.config.failing_edit_threshold,
-                EvidenceType::FailingEdit,
+                context.settings.edits.failing_edit_threshold,
+                FAILING_EDIT,
                 pair(path, 5),
                 what,
                 step.at,
             );
-            reports.extend(report.map(|report| report.about(action)));
+            found.extend(report.map(|report| report.about(action)));
         }
         let reverts = self.reverts.entry(path, Reverts::default);
         if reverts.epoch != context.epoch {
@@ -72,10 +91,10 @@ impl Edits {
         }
         if step.reverted {
             reverts.streak.hit(step.at, context);
-            let threshold = context.config.edit_revert_threshold;
+            let threshold = context.settings.edits.edit_revert_threshold;
             let what = "a file goes back to an old state,";
-            let report = reverts.streak.report(threshold, EvidenceType::EditRevert, pair(path, 6), what, step.at);
-            reports.extend(report.map(|report| report.about(action)));
+            let report = reverts.streak.report(threshold, EDIT_REVERT, pair(path, 6), what, step.at);
+            found.extend(report.map(|report| report.about(action)));
         }
     }
 }

@@ -5,10 +5,23 @@
 //! change of the world and a person start anew.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
-use crate::detect::evidence::{EvidenceType, Report};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::progress::pair;
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Varied searches that all find nothing, or varied questions to one program that only looks and always gives the
+    /// very same answer. Seven membership checks in a row are work.
+    evidence {
+        EMPTY_RESULTS = "empty_results", rank 130;
+    }
+    settings {
+        /// Varied questions in a row that all find nothing, or get the very same answer.
+        empty_result_threshold: u32 = 8, "emptyResultThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Empty {
@@ -25,22 +38,22 @@ pub struct Empty {
 const MAX_TARGETS: usize = 64;
 
 impl Rule for Empty {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => *self = Self::default(),
-            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, reports),
+            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, found),
             _ => {}
         }
     }
 }
 
 impl Empty {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let action = &*step.action;
         if self.epoch != context.epoch {
             *self = Self { epoch: context.epoch, ..Self::default() };
         }
-        let threshold = context.config.empty_result_threshold;
+        let threshold = context.settings.empty.empty_result_threshold;
         if action.search && !step.empty {
             self.searches.clear();
         } else if step.news && !step.empty && !step.is_error && (step.shown.is_some() || action.looks) {
@@ -49,8 +62,8 @@ impl Empty {
         } else if action.search && step.news {
             self.searches.hit(step.at, context);
             let what = "searches that find nothing";
-            let report = self.searches.report(threshold, EvidenceType::EmptyResults, 4, what, step.at);
-            reports.extend(report.map(|report| report.about(action)));
+            let report = self.searches.report(threshold, EMPTY_RESULTS, 4, what, step.at);
+            found.extend(report.map(|report| report.about(action)));
         }
         if !action.looks || step.polls {
             self.same.clear();
@@ -73,8 +86,8 @@ impl Empty {
         }
         self.same.hit(step.at, context);
         let what = "different questions, the very same answer";
-        let report = self.same.report(threshold, EvidenceType::EmptyResults, answer, what, step.at);
-        reports.extend(report.map(|report| report.about(action)));
+        let report = self.same.report(threshold, EMPTY_RESULTS, answer, what, step.at);
+        found.extend(report.map(|report| report.about(action)));
     }
 }
 

@@ -6,14 +6,40 @@
 //! progress. Refusals count per tool, also of reworded requests.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::action::Action;
-use crate::detect::evidence::{EvidenceType, Report};
 use crate::detect::failure::Kind;
 use crate::detect::memory::Memory;
 use crate::detect::progress::pair;
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
 use crate::text::fast;
+
+rule! {
+    /// One program or tool fails with the same error whatever the arguments, or several do with one cause (twice the
+    /// threshold). The error is its first line with numbers masked; errno, HTTP status and exit code are kept. *Fires*:
+    /// every fetch answers HTTP 403. *Silent*: different errors; the same error with a success in between; an exit code
+    /// without a word.
+    ///
+    /// `unknown_tool`: calls of tools that do not exist or with arguments that do not validate, counted across names.
+    ///
+    /// `denied`: a tool is refused by a person, a permission or a policy and asked for again, in whatever words. Also
+    /// reported as the intervention `denied`.
+    evidence {
+        ERROR_LOOP = "error_loop", rank 100;
+        UNKNOWN_TOOL = "unknown_tool", rank 110;
+        DENIED = "denied", rank 120;
+    }
+    settings {
+        /// Failures of one program or tool with the same error, whatever the arguments.
+        error_loop_threshold: u32 = 4, "errorLoopThreshold", THRESHOLD, Scope::VERDICT;
+        /// Calls in a row of tools that do not exist or with arguments that do not validate.
+        unknown_tool_threshold: u32 = 3, "unknownToolThreshold", THRESHOLD, Scope::VERDICT;
+        /// Refusals of one tool by a person, a permission or a policy.
+        denied_threshold: u32 = 3, "deniedThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 const REMEMBERED: usize = 256;
 
@@ -55,21 +81,21 @@ impl Default for Errors {
 }
 
 impl Rule for Errors {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => {
                 self.person += 1;
                 self.unknown.clear();
                 self.denied = Memory::new(REMEMBERED);
             }
-            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, reports),
+            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, found),
             _ => {}
         }
     }
 }
 
 impl Errors {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let action = &*step.action;
         if !step.is_error {
             *self.successes.entry(action.subject, || 0) += 1;
@@ -81,37 +107,36 @@ impl Errors {
             return;
         }
         let Some(failure) = step.error else { return };
-        let config = context.config;
+        let settings = &context.settings.errors;
         match failure.kind {
             Kind::Unknown => {
                 self.unknown.hit(step.at, context);
                 let what = "calls of a tool that does not exist, or with arguments that do not validate,";
-                let report =
-                    self.unknown.report(config.unknown_tool_threshold, EvidenceType::UnknownTool, 2, what, step.at);
-                reports.extend(report.map(|report| report.about(action)));
+                let report = self.unknown.report(settings.unknown_tool_threshold, UNKNOWN_TOOL, 2, what, step.at);
+                found.extend(report.map(|report| report.about(action)));
             }
             Kind::Denied | Kind::Forbidden => {
                 let epoch = if failure.kind == Kind::Forbidden { context.epoch } else { 0 };
-                for (who, threshold) in refused(action, failure.kind, config.denied_threshold) {
+                for (who, threshold) in refused(action, failure.kind, settings.denied_threshold) {
                     let successes = self.successes.get(who).copied().unwrap_or(0);
                     let refusals = self.denied.entry(who, Counted::default);
                     let streak = &mut count(refusals, step, epoch + successes, context).streak;
                     let what = "refused and asked again";
-                    let report = streak.report(threshold, EvidenceType::Denied, pair(who, 3), what, step.at);
-                    reports.extend(report.map(|report| report.about(action)));
+                    let report = streak.report(threshold, DENIED, pair(who, 3), what, step.at);
+                    found.extend(report.map(|report| report.about(action)));
                 }
             }
             Kind::Other => {
                 // A check that fails while its cause is worked on belongs to `persistent_failure`.
                 let successes = self.successes.get(action.subject).copied().unwrap_or(0);
                 let epoch = context.epoch + self.person + successes;
-                let threshold = config.error_loop_threshold;
+                let threshold = settings.error_loop_threshold;
                 let key = pair(action.subject, failure.class);
                 let what = "the same error, whatever the arguments,";
                 let one = count(self.by_subject.entry(key, Counted::default), step, epoch, context);
                 if one.actions.len() > 1 {
-                    let report = one.streak.report(threshold, EvidenceType::ErrorLoop, key, what, step.at);
-                    reports.extend(report.map(|report| report.about(action)));
+                    let report = one.streak.report(threshold, ERROR_LOOP, key, what, step.at);
+                    found.extend(report.map(|report| report.about(action)));
                 }
                 let all = self.by_class.entry(failure.class, Counted::default);
                 let healed =
@@ -125,9 +150,8 @@ impl Errors {
                 }
                 if all.subjects.len() > 1 && all.actions.len() > 2 {
                     let what = "the same error from several tools";
-                    let report =
-                        all.streak.report(threshold * 2, EvidenceType::ErrorLoop, failure.class, what, step.at);
-                    reports.extend(report.map(|report| report.about(action)));
+                    let report = all.streak.report(threshold * 2, ERROR_LOOP, failure.class, what, step.at);
+                    found.extend(report.map(|report| report.about(action)));
                 }
             }
         }

@@ -3,10 +3,24 @@
 //! Holds when the latest tool event is less than a minute old, at least five tool events came in that time, and no
 //! edit succeeded in it (with no edit at all: since the first event).
 
-use super::{Context, Happening, Rule};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::action::ToolClass;
-use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use crate::detect::evidence::{Evidence, LoopCost, Report};
+use crate::rule;
+use crate::setting::{SECONDS, Scope};
 use crate::trace::Usage;
+
+rule! {
+    /// Tools run and no edit succeeded for so many seconds: the latest tool event is less than a minute old and there
+    /// were at least five of them.
+    evidence {
+        IDLE_NO_PROGRESS = "idle_no_progress", rank 80;
+    }
+    settings {
+        /// Seconds in which tools run and nothing is edited. 0: off.
+        idle_no_progress_sec: f64 = 0.0, "idleNoProgressSec", SECONDS, Scope::VERDICT;
+    }
+}
 
 const RECENT_MS: f64 = 60_000.0;
 const MIN_TOOL_EVENTS: u32 = 5;
@@ -23,7 +37,7 @@ pub struct Idle {
 }
 
 impl Rule for Idle {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => *self = Self { since: Some(context.now), ..Self::default() },
             Happening::Step { step, .. } => {
@@ -50,7 +64,7 @@ impl Rule for Idle {
             Happening::Tick => {}
             _ => return,
         }
-        let limit = context.config.idle_no_progress_sec * 1000.0;
+        let limit = context.settings.idle.idle_no_progress_sec * 1000.0;
         let Some(since) = self.since else { return };
         let idle = context.now - since;
         if limit > 0.0
@@ -60,9 +74,9 @@ impl Rule for Idle {
         {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // positive seconds; saturates
             let seconds = (idle / 1000.0) as u32;
-            reports.push(Report {
+            found.push(Report {
                 evidence: Evidence {
-                    kind: EvidenceType::IdleNoProgress,
+                    kind: IDLE_NO_PROGRESS,
                     summary: format!("tools run and nothing was edited for {seconds} s"),
                     count: seconds,
                     period: 0,
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn tools_that_run_without_an_edit_for_so_long_are_told_when_asked_for() {
-        let config = Config { idle_no_progress_sec: 60.0, ..Config::default() };
+        let config = Config::of(serde_json::json!({ "idleNoProgressSec": 60.0 }));
         let mut story = Story::with(config.clone());
         story.times(25, |story, n| {
             story.reads(&format!("f{n}"), 1, 10);

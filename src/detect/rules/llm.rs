@@ -4,10 +4,26 @@
 //! "Let me check." before different calls is no repetition. Input: only what a program wrote; a person may say
 //! "continue" as often as they like. News restarts both.
 
-use super::{Context, Happening, Rule, times};
+use super::{Context, Found, Happening, Rule, times};
 use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
 use crate::detect::progress::pair;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
 use crate::trace::Usage;
+
+rule! {
+    /// The same message in a row, numbers and times masked. A message that asks for tools counts together with its
+    /// calls and their outcomes, so "Let me check." before different calls is no repetition. As input only what a
+    /// program wrote counts; a person may say "continue" as often as they like.
+    evidence {
+        REPEATED_LLM_INPUT = "repeated_llm_input", rank 60;
+        REPEATED_LLM_OUTPUT = "repeated_llm_output", rank 70;
+    }
+    settings {
+        /// Messages in a row with the same body, to or from the model.
+        llm_repeat_threshold: u32 = 3, "llmRepeatThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 /// One message in a row.
 #[derive(Debug, Clone, Default)]
@@ -40,9 +56,9 @@ pub struct Messages {
 }
 
 impl Rule for Messages {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         self.reacted |= matches!(what, Happening::Message { .. });
-        let threshold = context.config.llm_repeat_threshold;
+        let threshold = context.settings.llm.llm_repeat_threshold;
         match what {
             Happening::User => *self = Self::default(),
             Happening::Notice => {
@@ -56,7 +72,7 @@ impl Rule for Messages {
             }
             Happening::Message { body, .. } => {
                 self.output.take(body, context.now, &context.round.usage);
-                report(&self.output, EvidenceType::RepeatedLlmOutput, &[], threshold, context, reports);
+                report(&self.output, REPEATED_LLM_OUTPUT, &[], threshold, context, found);
             }
             Happening::Input { body } => {
                 self.reacted = false;
@@ -65,7 +81,7 @@ impl Rule for Messages {
                     self.output = Row::default();
                 }
                 self.input.take(body, context.now, &Usage::default());
-                report(&self.input, EvidenceType::RepeatedLlmInput, &[], threshold, context, reports);
+                report(&self.input, REPEATED_LLM_INPUT, &[], threshold, context, found);
             }
             Happening::Round { again } => {
                 if again {
@@ -78,28 +94,21 @@ impl Rule for Messages {
                     let body = pair(message, context.round.signature);
                     self.output.take(body, context.now, &context.round.usage);
                     let members = &context.round.actions;
-                    report(&self.output, EvidenceType::RepeatedLlmOutput, members, threshold, context, reports);
+                    report(&self.output, REPEATED_LLM_OUTPUT, members, threshold, context, found);
                 }
             }
             Happening::Step { .. } => self.reacted = true,
-            Happening::Compacted | Happening::Tick | Happening::Suspended { .. } => {}
+            _ => {}
         }
     }
 }
 
-fn report(
-    row: &Row,
-    kind: EvidenceType,
-    members: &[u128],
-    threshold: u32,
-    context: &Context<'_>,
-    reports: &mut Vec<Report>,
-) {
+fn report(row: &Row, kind: EvidenceType, members: &[u128], threshold: u32, context: &Context<'_>, found: &mut Found) {
     if threshold == 0 || row.count < threshold.max(2) {
         return;
     }
-    let what = if kind == EvidenceType::RepeatedLlmInput { "same input" } else { "same answer" };
-    reports.push(Report {
+    let what = if kind == REPEATED_LLM_INPUT { "same input" } else { "same answer" };
+    found.push(Report {
         evidence: Evidence {
             kind,
             summary: format!("{what} {} in a row", times(row.count)),

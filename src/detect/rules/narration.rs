@@ -5,8 +5,24 @@
 //! call does.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
-use crate::detect::evidence::{EvidenceType, Report};
+use super::{Context, Found, Happening, Rule};
+use crate::detect::speech::Speech;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Messages in a row with no tool call that are empty, announce work that is not taken up, or put the same question
+    /// whatever the answer. A person's "continue" does not clear it. A stop reason that promises a call that is not
+    /// there is reported at once. *Limits*: announcements are read in English.
+    evidence {
+        EMPTY_TURNS = "empty_turns", rank 180, at_the_end true;
+        NARRATION = "narration", rank 190, at_the_end true, outlives_person true;
+    }
+    settings {
+        /// Messages in a row that announce work, ask the same question or are empty, without a tool call.
+        narration_threshold: u32 = 3, "narrationThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Narration {
@@ -19,32 +35,32 @@ pub struct Narration {
 }
 
 impl Rule for Narration {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::Step { .. } | Happening::Notice => *self = Self::default(),
-            Happening::Message { body, empty, announces, asks, promised } => {
+            Happening::Message { body, empty, speech: Speech { announces, asks, .. }, promised } => {
                 self.messages += 1;
-                let threshold = context.config.narration_threshold;
+                let threshold = context.settings.narration.narration_threshold;
                 let now = context.now;
                 if empty || promised {
                     self.empty.hit(now, context);
                     // A promised call that is not there leaves the agent hanging at once.
                     let enough = if promised && threshold > 0 { 1 } else { threshold };
                     if enough > 0 && self.empty.count >= enough {
-                        let report = self.empty.report_from(enough, EvidenceType::EmptyTurns, 10, "empty answers", now);
-                        reports.extend(report);
+                        let report = self.empty.report_from(enough, EMPTY_TURNS, 10, "empty answers", now);
+                        found.extend(report);
                     }
                     return;
                 }
                 if announces {
                     self.announced.hit(now, context);
                     let what = "work is announced and not taken up,";
-                    reports.extend(self.announced.report(threshold, EvidenceType::Narration, 11, what, now));
+                    found.extend(self.announced.report(threshold, NARRATION, 11, what, now));
                 }
                 if asks && body == self.question {
                     self.asked.hit(now, context);
                     let what = "the same question, whatever the answer,";
-                    reports.extend(self.asked.report(threshold, EvidenceType::Narration, 11, what, now));
+                    found.extend(self.asked.report(threshold, NARRATION, 11, what, now));
                 } else if asks {
                     self.question = body;
                     self.asked.clear();

@@ -4,11 +4,24 @@
 //! before them count (without one it is a replay). Work goes on, so it is never more than a warning.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
-use crate::detect::evidence::{EvidenceType, Report};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::memory::Memory;
 use crate::detect::progress::pair;
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// Something is changed before every run, and the check (tests, type check, lint, build) fails in the same way: the
+    /// same text with line numbers masked and counts kept. Never more than a warning, as real work goes on.
+    evidence {
+        PERSISTENT_FAILURE = "persistent_failure", rank 160;
+    }
+    settings {
+        /// Runs of a check that fails in the same way although something was changed before each.
+        persistent_failure_threshold: u32 = 5, "persistentFailureThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 /// Checks remembered per agent.
 const REMEMBERED: usize = 64;
@@ -32,11 +45,11 @@ impl Default for Persistent {
 }
 
 impl Rule for Persistent {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => *self = Self::default(),
             Happening::Step { step, fresh: true } if step.action.check && !step.outage => {
-                self.step(step, context, reports);
+                self.step(step, context, found);
             }
             _ => {}
         }
@@ -44,7 +57,7 @@ impl Rule for Persistent {
 }
 
 impl Persistent {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let check = self.checks.entry(step.action.hash, Check::default);
         if !step.is_error {
             check.streak.clear();
@@ -61,9 +74,9 @@ impl Persistent {
         check.streak.hit_again(step.at, context);
         let trigger = pair(step.action.hash, 7);
         let what = "after every edit the same check fails in the same way,";
-        let threshold = context.config.persistent_failure_threshold;
-        let report = check.streak.report(threshold, EvidenceType::PersistentFailure, trigger, what, step.at);
-        reports.extend(report.map(|report| report.about(&step.action).mild()));
+        let threshold = context.settings.persistent.persistent_failure_threshold;
+        let report = check.streak.report(threshold, PERSISTENT_FAILURE, trigger, what, step.at);
+        found.extend(report.map(|report| report.about(&step.action).mild()));
     }
 }
 

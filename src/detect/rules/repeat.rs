@@ -8,10 +8,36 @@
 use std::sync::Arc;
 
 use super::streak::LONG_AGO;
-use super::{Context, Happening, Rule, times};
-use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use super::{Context, Found, Happening, Rule, times};
+use crate::detect::evidence::{Evidence, LoopCost, Report};
 use crate::detect::memory::Memory;
 use crate::detect::round::{PATIENCE_MS, Step};
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// The same action with the same outcome. Calls that follow each other are reported at the threshold, with other
+    /// calls in between one later, and at twice the threshold when those brought news. *Fires*: `rg TOKEN src` three
+    /// times with no match. *Silent*: `git status` between commits; `41 failed`, then `2 failed`; a file read with a
+    /// rising `offset`. *Limits*: a command with an effect that neither its text nor its output shows looks like a
+    /// repetition.
+    ///
+    /// With a materially different outcome each time, and nothing else in between, `repeated_command` alone is
+    /// reported, from `changingOutputThreshold` on. *Silent*: polls, and outcomes that differ only in their numbers (a
+    /// counter that moves).
+    evidence {
+        REPEATED_COMMAND = "repeated_command", rank 10;
+        REPEATED_OUTPUT = "repeated_output", rank 20;
+    }
+    settings {
+        /// Rounds with the same action and the same result that make an agent stuck. 0 disables the rule, as for every
+        /// threshold.
+        repeat_threshold: u32 = 3, "repeatThreshold", THRESHOLD, Scope::VERDICT;
+        /// Rounds with the same action and materially different results. 3 makes the rule literal: any command run three
+        /// times.
+        changing_output_threshold: u32 = 10, "changingOutputThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 /// Actions remembered per agent, at least.
 const REMEMBERED: usize = 1024;
@@ -87,17 +113,17 @@ impl Default for Repeat {
 }
 
 impl Rule for Repeat {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => self.person += 1,
-            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, reports),
+            Happening::Step { step, fresh: true } if !step.outage => self.step(step, context, found),
             _ => {}
         }
     }
 }
 
 impl Repeat {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let round = context.round.number;
         let epoch = context.epoch + self.person;
         // News of this very round lies not "between" two looks.
@@ -158,21 +184,21 @@ impl Repeat {
             streak.news_at_start = streak.news_before;
         }
 
-        let base = context.config.repeat_threshold;
+        let base = context.settings.repeat.repeat_threshold;
         let threshold = if step.polls {
-            base.max(context.config.polling_threshold)
+            base.max(context.settings.polling.polling_threshold)
         } else if news > streak.news_at_start && streak.interleaved {
             base * 2
         } else {
             base + u32::from(streak.interleaved)
         };
-        let changing = context.config.changing_output_threshold;
+        let changing = context.settings.repeat.changing_output_threshold;
         if base > 0 && streak.count >= threshold.max(2) {
-            report_same(step, streak, threshold, reports);
+            report_same(step, streak, threshold, found);
         } else if changing > 0 && streak.changes >= changing.max(2) && !step.polls {
-            reports.push(Report {
+            found.push(Report {
                 evidence: Evidence {
-                    kind: EvidenceType::RepeatedCommand,
+                    kind: REPEATED_COMMAND,
                     summary: format!("same command repeated {} with changing results", times(streak.changes)),
                     count: streak.changes,
                     period: 1,
@@ -191,7 +217,7 @@ impl Repeat {
     }
 }
 
-fn report_same(step: &Step, streak: &Streak, threshold: u32, reports: &mut Vec<Report>) {
+fn report_same(step: &Step, streak: &Streak, threshold: u32, found: &mut Found) {
     let what = if step.is_error { "same failing command" } else { "same command" };
     let evidence = |kind, summary, trigger| Evidence {
         kind,
@@ -212,8 +238,8 @@ fn report_same(step: &Step, streak: &Streak, threshold: u32, reports: &mut Vec<R
         cost: streak.cost,
     };
     let count = times(streak.count);
-    reports.push(report(evidence(EvidenceType::RepeatedCommand, format!("{what} repeated {count}"), step.action.hash)));
-    reports.push(report(evidence(EvidenceType::RepeatedOutput, format!("same output repeated {count}"), step.hash())));
+    found.push(report(evidence(REPEATED_COMMAND, format!("{what} repeated {count}"), step.action.hash)));
+    found.push(report(evidence(REPEATED_OUTPUT, format!("same output repeated {count}"), step.hash())));
 }
 
 #[cfg(test)]
@@ -302,7 +328,7 @@ mod tests {
 
     #[test]
     fn zero_disables_the_rule() {
-        let mut story = Story::with(Config { repeat_threshold: 0, llm_repeat_threshold: 0, ..Config::default() });
+        let mut story = Story::with(Config::of(json!({ "repeatThreshold": 0, "llmRepeatThreshold": 0 })));
         story.times(20, |story, _| {
             story.bash("ls", "a");
         });

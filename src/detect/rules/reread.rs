@@ -5,13 +5,33 @@
 //! for a long row of rounds nothing new was asked or answered, in whatever order.
 
 use super::streak::Streak;
-use super::{Context, Happening, Rule};
-use crate::detect::evidence::{EvidenceType, Report};
+use super::{Context, Found, Happening, Rule};
 use crate::detect::lines::Coverage;
 use crate::detect::memory::Memory;
 use crate::detect::progress::pair;
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
 use crate::text::fast;
+
+rule! {
+    /// Reads of one file that show no line that was not shown before (`reread`). *Silent*: paging; reading again after
+    /// an edit, a compaction or a person's message. *Limits*: only tools that name a file and a range; `sed -n` and
+    /// `cat` are plain commands here.
+    ///
+    /// So many rounds in a row with no news and no change of the world, in whatever order (`stale_revisits`). *Silent*:
+    /// polls.
+    evidence {
+        REREAD = "reread", rank 170;
+        STALE_REVISITS = "stale_revisits", rank 90;
+    }
+    settings {
+        /// Rounds in a row in which nothing new was asked or answered, in whatever order.
+        stale_revisits_threshold: u32 = 30, "staleRevisitsThreshold", THRESHOLD, Scope::VERDICT;
+        /// Reads of a file that show no line that was not shown before.
+        reread_threshold: u32 = 5, "rereadThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 /// Files whose coverage is remembered per agent.
 const REMEMBERED: usize = 256;
@@ -38,13 +58,13 @@ impl Default for Reread {
 }
 
 impl Rule for Reread {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
-            Happening::User | Happening::Compacted => {
+            Happening::User | Happening::Compacted { .. } => {
                 self.forgotten += 1;
                 self.stale.clear();
             }
-            Happening::Step { step, fresh: true } if !step.is_error => self.read(step, context, reports),
+            Happening::Step { step, fresh: true } if !step.is_error => self.read(step, context, found),
             Happening::Round { .. } => {
                 let round = context.round;
                 if round.news || round.world {
@@ -52,9 +72,9 @@ impl Rule for Reread {
                 } else if !round.polls && !round.outage {
                     self.stale.hit(context.now, context);
                     let what = "rounds in a row that bring nothing new,";
-                    let threshold = context.config.stale_revisits_threshold;
-                    let report = self.stale.report(threshold, EvidenceType::StaleRevisits, 8, what, context.now);
-                    reports.extend(report.map(|mut report| {
+                    let threshold = context.settings.reread.stale_revisits_threshold;
+                    let report = self.stale.report(threshold, STALE_REVISITS, 8, what, context.now);
+                    found.extend(report.map(|mut report| {
                         report.members.extend(&round.actions);
                         report
                     }));
@@ -66,7 +86,7 @@ impl Rule for Reread {
 }
 
 impl Reread {
-    fn read(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn read(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         let (Some(span), Some(path)) = (step.shown, step.action.path.as_deref()) else { return };
         let path = fast(path.as_bytes());
         let epoch = context.epoch + self.forgotten;
@@ -80,9 +100,8 @@ impl Reread {
         }
         file.streak.hit(step.at, context);
         let what = "one file read without seeing a new line,";
-        let report =
-            file.streak.report(context.config.reread_threshold, EvidenceType::Reread, pair(path, 9), what, step.at);
-        reports.extend(report.map(|report| report.about(&step.action)));
+        let report = file.streak.report(context.settings.reread.reread_threshold, REREAD, pair(path, 9), what, step.at);
+        found.extend(report.map(|report| report.about(&step.action)));
     }
 }
 
@@ -120,13 +139,9 @@ mod tests {
     #[test]
     fn thirty_rounds_with_nothing_new_in_any_order_are_stale() {
         // A walk with no period, over commands whose answers are known: nothing else may call it a loop first.
-        let config = crate::policy::Config {
-            repeat_threshold: 0,
-            cycle_threshold: 0,
-            llm_repeat_threshold: 0,
-            empty_result_threshold: 0,
-            ..Default::default()
-        };
+        let config = crate::policy::Config::of(serde_json::json!({
+            "repeatThreshold": 0, "cycleThreshold": 0, "llmRepeatThreshold": 0, "emptyResultThreshold": 0,
+        }));
         let mut story = Story::with(config);
         let mut seed = 7_u32;
         story.times(60, |story, n| {

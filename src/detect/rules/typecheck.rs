@@ -4,9 +4,23 @@
 
 use std::sync::Arc;
 
-use super::{Context, Happening, Rule, times};
-use crate::detect::evidence::{Evidence, EvidenceType, LoopCost, Report};
+use super::{Context, Found, Happening, Rule, times};
+use crate::detect::evidence::{Evidence, LoopCost, Report};
 use crate::detect::round::Step;
+use crate::rule;
+use crate::setting::{Scope, THRESHOLD};
+
+rule! {
+    /// The same type check fails with the same output and nothing was changed in between. The first time this is a
+    /// remark (`info`); as a plain repetition it becomes a warning.
+    evidence {
+        TYPECHECK_LOOP = "typecheck_loop", rank 50;
+    }
+    settings {
+        /// Runs of the same failing type check with nothing changed in between.
+        typecheck_repeat_threshold: u32 = 2, "typecheckRepeatThreshold", THRESHOLD, Scope::VERDICT;
+    }
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Typecheck {
@@ -25,11 +39,11 @@ struct Failing {
 }
 
 impl Rule for Typecheck {
-    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn observe(&mut self, what: Happening<'_>, context: &Context<'_>, found: &mut Found) {
         match what {
             Happening::User => self.failing = None,
             Happening::Step { step, fresh: true } if step.action.typecheck && !step.outage => {
-                self.step(step, context, reports);
+                self.step(step, context, found);
             }
             _ => {}
         }
@@ -37,7 +51,7 @@ impl Rule for Typecheck {
 }
 
 impl Typecheck {
-    fn step(&mut self, step: &Step, context: &Context<'_>, reports: &mut Vec<Report>) {
+    fn step(&mut self, step: &Step, context: &Context<'_>, found: &mut Found) {
         if !step.is_error {
             self.failing = None;
             return;
@@ -61,11 +75,11 @@ impl Typecheck {
                 cost: LoopCost::default(),
             }),
         };
-        let threshold = context.config.typecheck_repeat_threshold;
+        let threshold = context.settings.typecheck.typecheck_repeat_threshold;
         if threshold > 0 && failing.count >= threshold.max(2) {
-            reports.push(Report {
+            found.push(Report {
                 evidence: Evidence {
-                    kind: EvidenceType::TypecheckLoop,
+                    kind: TYPECHECK_LOOP,
                     summary: format!(
                         "same type check failed {} in the same way, nothing changed in between",
                         times(failing.count)
@@ -79,7 +93,7 @@ impl Typecheck {
                 },
                 members: vec![step.action.hash],
                 distance: threshold,
-                early: failing.count < context.config.repeat_threshold,
+                early: failing.count < context.settings.repeat.repeat_threshold,
                 mild: false,
                 cost: failing.cost,
             });

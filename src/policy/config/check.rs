@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::keys::{Key, Shape, whole};
+use crate::setting::{Key, Shape, whole};
 
 pub enum Checked {
     Good(Value),

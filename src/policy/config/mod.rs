@@ -12,85 +12,77 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-pub use keys::RESCUE_MESSAGE_MAX_CHARS;
-pub use reference::table;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::setting::{Scope, Shape, YEAR};
+use crate::{detect, lifecycle, settings};
+
+pub use keys::KEYS;
+pub use reference::values;
 pub use resolve::{Layer, Origin, Resolved, Source, Warning};
 pub use schema::schema;
 
 /// Effective values; every threshold of 0 disables its rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches of a user's file, not states")]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Config {
-    pub enabled: bool,
-    pub rescue_message: String,
-    /// Same action, same outcome (rounds).
-    pub repeat_threshold: u32,
-    /// Same action, materially different outcomes (rounds).
-    pub changing_output_threshold: u32,
-    pub typecheck_repeat_threshold: u32,
-    pub llm_repeat_threshold: u32,
-    /// Laps of a cycle.
-    pub cycle_threshold: u32,
-    /// Rounds in a row with nothing new.
-    pub stale_revisits_threshold: u32,
-    /// Same error, other arguments.
-    pub error_loop_threshold: u32,
-    pub unknown_tool_threshold: u32,
-    pub denied_threshold: u32,
-    pub empty_result_threshold: u32,
-    pub failing_edit_threshold: u32,
-    pub edit_revert_threshold: u32,
-    pub persistent_failure_threshold: u32,
-    pub reread_threshold: u32,
-    pub narration_threshold: u32,
-    /// Whether messages that go round are told.
-    pub stream_repetition: bool,
-    /// Equal answers of a poll that does not wait.
-    pub polling_threshold: u32,
-    pub compaction_loop_threshold: u32,
-    /// Seconds; 0: off.
-    pub idle_no_progress_sec: f64,
-    /// Seconds without any sign of an agent that has nothing open; 0: off. Scaled by its thinking level.
-    pub idle_timeout_sec: f64,
-    /// Seconds that one tool call may be open, unless it declared a longer time itself; 0: off.
-    pub open_tool_timeout_sec: f64,
-    /// Seconds after which a running sub-agent is told to be old; 0: off.
-    pub stale_after_sec: f64,
-    /// Seconds after which a running sub-agent is past its limit; 0: off.
-    pub auto_kill_after_sec: f64,
-    /// Whether a sub-agent past its limit that is also silent or looping is stopped.
-    pub auto_kill: bool,
-    /// US dollars, for each agent and for the whole tree; 0: off.
-    pub cost_limit_usd: f64,
-    pub file_conflicts: bool,
-    /// Agents that wait while none can go on.
-    pub deadlock_threshold: u32,
-    pub max_spawn_depth: u32,
-    /// Turns of work without an update of the plan.
-    pub plan_lag_turns: u32,
-    /// Whether incidents, usage and orphans are remembered in a database.
-    pub history: bool,
-    pub history_previews: bool,
-    pub history_max_days: u32,
-    pub history_max_mb: u32,
-    /// Seconds; 0: alert at every check, negative: never the same evidence again.
-    pub cooldown_sec: f64,
-    /// Whether an idle main agent is woken for critical alerts of its running children.
-    pub wake_on_critical: bool,
-    pub max_preview_lines: u32,
-    pub max_events_per_agent: u32,
-    pub alert_mode: AlertMode,
-    pub steer_dry_run_default: Option<bool>,
-    pub circuit_breaker: CircuitBreaker,
-    /// Program and arguments; empty: off.
-    pub notify_command: Vec<String>,
-    /// Path; empty: off.
-    pub findings_log: String,
-    pub debug: bool,
-    pub allow_project_powers: bool,
+    #[serde(flatten)]
+    pub general: General,
+    /// Of the rules of one agent.
+    #[serde(flatten)]
+    pub rules: Arc<detect::Settings>,
+    /// Of what concerns several agents, time and money.
+    #[serde(flatten)]
+    pub tree: Arc<lifecycle::Settings>,
+}
+
+settings! {
+    /// What concerns no rule.
+    pub struct General {
+        /// Whether anything is watched at all.
+        enabled: bool = true, "enabled", Shape::Bool, Scope::WATCHING;
+        /// Sent to a stuck agent, in any language.
+        rescue_message: String = DEFAULT_RESCUE_MESSAGE.to_owned(), "rescueMessage", Shape::Text(RESCUE_MESSAGE_MAX_CHARS), Scope::Project;
+        /// Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory.
+        history: bool = true, "history", Shape::Bool, Scope::User;
+        /// Whether the database keeps commands and one-line summaries beside the hashes.
+        history_previews: bool = true, "historyPreviews", Shape::Bool, Scope::User;
+        /// Days that the database keeps what has ended.
+        history_max_days: u32 = 90, "historyMaxDays", Shape::Integer { min: 1, max: 3650 }, Scope::User;
+        /// Size in MB beyond which the database drops its oldest sessions.
+        history_max_mb: u32 = 64, "historyMaxMb", Shape::Integer { min: 1, max: 10_000 }, Scope::User;
+        /// Seconds before the same evidence is reported again. 0: at every check. Negative: never again. Other evidence is reported
+        /// at once.
+        cooldown_sec: f64 = 60.0, "cooldownSec", Shape::Seconds { min: -YEAR, max: YEAR }, Scope::COOLDOWN;
+        /// Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
+        wake_on_critical: bool = true, "wakeOnCritical", Shape::Bool, Scope::OffOnly;
+        /// Lines of an output that are kept as its preview. 0: no previews at all.
+        max_preview_lines: u32 = 20, "maxPreviewLines", Shape::Integer { min: 0, max: 200 }, Scope::User;
+        /// Events that are kept for each agent; the oldest are dropped.
+        max_events_per_agent: u32 = 200, "maxEventsPerAgent", Shape::Integer { min: 10, max: 100_000 }, Scope::User;
+        /// `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
+        /// `direct_subagent`: the rescue message goes to the sub-agent. `both`: both.
+        alert_mode: AlertMode = AlertMode::MainOnly, "alertMode", Shape::OneOf(ALERT_MODES), Scope::Power(|value| rank(value, BY_REACH));
+        /// What `watchdog_steer_subagent` does when the call leaves `dryRun` out. `null` and `true`: it says what it would
+        /// send. `false`: it sends.
+        steer_dry_run_default: Option<bool> = None, "steerDryRunDefault", Shape::BoolOrNull, Scope::Power(|value| u8::from(*value == Value::Bool(false)));
+        /// `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn
+        /// is ended. `off`: neither.
+        circuit_breaker: CircuitBreaker = CircuitBreaker::Off, "circuitBreaker", Shape::OneOf(CIRCUIT_BREAKERS), Scope::Power(|value| rank(value, CIRCUIT_BREAKERS));
+        /// A program and its arguments, run with each finding as JSON on its standard input, never through a shell. `[]`:
+        /// off.
+        notify_command: Vec<String> = vec![], "notifyCommand", Shape::Texts { max: NOTIFY_COMMAND_MAX_WORDS, max_chars: NOTIFY_WORD_MAX_CHARS }, Scope::UserPower(|value| u8::from(value.as_array().is_some_and(|words| !words.is_empty())));
+        /// Path of a file to which each finding is appended as a line of JSON. Empty: off.
+        findings_log: String = String::new(), "findingsLog", Shape::OptionalText(PATH_MAX_CHARS), Scope::User;
+        /// Shows a console below the editor: what the provider was last sent (how many messages, and the last with its
+        /// role) and what it answered, each with its time.
+        debug: bool = false, "debug", Shape::Bool, Scope::Project;
+        /// Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as
+        /// the global file. Counts in the global file only.
+        allow_project_powers: bool = false, "allowProjectPowers", Shape::Bool, Scope::GlobalFile;
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -111,66 +103,45 @@ pub enum CircuitBreaker {
     Stop,
 }
 
+fn rank(value: &Value, order: &[&str]) -> u8 {
+    let position = value.as_str().and_then(|value| order.iter().position(|candidate| *candidate == value));
+    position.and_then(|position| u8::try_from(position).ok()).unwrap_or(0)
+}
+
+pub const ALERT_MODES: &[&str] = &["main_only", "direct_subagent", "both"];
+/// `direct_subagent` comes last because it also keeps the alert from the user.
+const BY_REACH: &[&str] = &["main_only", "both", "direct_subagent"];
+pub const CIRCUIT_BREAKERS: &[&str] = &["off", "block", "stop"];
+
+/// Characters of `rescueMessage` that are kept: it is sent to a model, and a project file may set it.
+pub const RESCUE_MESSAGE_MAX_CHARS: usize = 2000;
+const NOTIFY_COMMAND_MAX_WORDS: usize = 100;
+const NOTIFY_WORD_MAX_CHARS: usize = 4000;
+const PATH_MAX_CHARS: usize = 4000;
+
 /// Sent to a stuck agent unless the user wrote another one.
 pub const DEFAULT_RESCUE_MESSAGE: &str = "The AI agent might be stuck. Stop repeating the current actions, summarise what you know, and plan the next step anew. Do not run the same command again unless the query or the path changed.";
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            rescue_message: DEFAULT_RESCUE_MESSAGE.to_owned(),
-            repeat_threshold: 3,
-            changing_output_threshold: 10,
-            typecheck_repeat_threshold: 2,
-            llm_repeat_threshold: 3,
-            cycle_threshold: 3,
-            stale_revisits_threshold: 30,
-            error_loop_threshold: 4,
-            unknown_tool_threshold: 3,
-            denied_threshold: 3,
-            empty_result_threshold: 8,
-            failing_edit_threshold: 3,
-            edit_revert_threshold: 3,
-            persistent_failure_threshold: 5,
-            reread_threshold: 5,
-            narration_threshold: 3,
-            stream_repetition: true,
-            polling_threshold: 20,
-            compaction_loop_threshold: 2,
-            idle_no_progress_sec: 0.0,
-            idle_timeout_sec: 180.0,
-            open_tool_timeout_sec: 600.0,
-            stale_after_sec: 300.0,
-            auto_kill_after_sec: 600.0,
-            auto_kill: false,
-            cost_limit_usd: 1.0,
-            file_conflicts: true,
-            deadlock_threshold: 3,
-            max_spawn_depth: 5,
-            plan_lag_turns: 10,
-            history: true,
-            history_previews: true,
-            history_max_days: 90,
-            history_max_mb: 64,
-            cooldown_sec: 60.0,
-            wake_on_critical: true,
-            max_preview_lines: 20,
-            max_events_per_agent: 200,
-            alert_mode: AlertMode::MainOnly,
-            steer_dry_run_default: None,
-            circuit_breaker: CircuitBreaker::Off,
-            notify_command: vec![],
-            findings_log: String::new(),
-            debug: false,
-            allow_project_powers: false,
-        }
-    }
-}
 
 impl Config {
     /// Lays `layers` over the defaults, later ones win. What is wrong is a warning, and the value below stands.
     pub fn resolve(layers: &[Layer]) -> Resolved {
         resolve::resolve(layers)
+    }
+
+    /// The defaults with some keys set, for tests.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such key, or its value is of another type.
+    #[cfg(test)]
+    #[expect(clippy::needless_pass_by_value, reason = "it is called with a literal")]
+    pub fn of(keys: Value) -> Self {
+        let mut all = serde_json::to_value(Self::default()).unwrap_or_default();
+        for (name, value) in keys.as_object().into_iter().flatten() {
+            assert!(all.get(name).is_some(), "no key {name}");
+            all[name] = value.clone();
+        }
+        serde_json::from_value(all).expect("values of the keys' types")
     }
 
     /// For library callers, who may set every power and give what they like: keys that are missing or wrong have

@@ -1,31 +1,9 @@
-//! The table of keys in `docs/configuration.md`.
+//! What a key may be, in words, for the reference.
 
-use std::fmt::Write;
+use crate::setting::{Key, Shape, whole};
 
-use super::keys::{KEYS, Key, Shape, whole};
-
-/// A Markdown table, one key a row.
-pub fn table() -> String {
-    let mut out = String::from("| key | default | values | project file | meaning |\n|---|---|---|---|---|\n");
-    for key in KEYS {
-        let default = match key.default().as_str() {
-            Some(text) if matches!(key.shape, Shape::Text(_) | Shape::OptionalText(_)) => format!("\"{text}\""),
-            _ => format!("`{}`", key.default()).replace('"', ""),
-        };
-        let power = if key.is_power() { " ⚡" } else { "" };
-        let _ = writeln!(
-            out,
-            "| `{}`{power} | {default} | {} | {} | {} |",
-            key.name,
-            values(key),
-            key.project(),
-            key.description
-        );
-    }
-    out
-}
-
-fn values(key: &Key) -> String {
+/// The values of a key: their kind, unit and range; Markdown.
+pub fn values(key: &Key) -> String {
     match &key.shape {
         Shape::Bool => "`true`, `false`".to_owned(),
         Shape::BoolOrNull => "`null`, `true`, `false`".to_owned(),

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::Config;
 use super::check::{Checked, check};
 use super::json_error::parse;
-use super::keys::{self, KEYS, Key, SCHEMA_KEY, Scope};
+use super::keys::{self, KEYS, SCHEMA_KEY};
+use crate::setting::{Key, Scope};
 use crate::text::quote;
 
 /// Where a layer came from; decides what it may change.

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{KEYS, Key, SCHEMA_KEY, Scope, Shape, whole};
+use super::keys::{KEYS, SCHEMA_KEY};
+use crate::setting::{Key, Scope, Shape, whole};
 
 /// JSON schema, draft 2020-12; also shipped as `watchdog-supervisor.schema.json`.
 pub fn schema() -> Value {
@@ -35,10 +36,10 @@ fn property(key: &Key) -> Value {
     property["default"] = key.default();
     property["description"] = json!(match key.scope {
         Scope::User | Scope::UserPower(_) | Scope::GlobalFile => {
-            format!("{} Counts in the global file only.", key.description)
+            format!("{} Counts in the global file only.", key.description())
         }
-        Scope::OffOnly => format!("{} A project file may only switch it off.", key.description),
-        _ => key.description.to_owned(),
+        Scope::OffOnly => format!("{} A project file may only switch it off.", key.description()),
+        _ => key.description().to_owned(),
     });
     property
 }

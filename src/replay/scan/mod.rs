@@ -29,7 +29,7 @@ pub use folder::ScanError;
 pub use summary::{Row, Session, Summary, Total};
 
 use super::{Cancel, Cores, ReplayError, Scope, replay, stop};
-use crate::detect::Detector;
+use crate::detector::Detector;
 use folder::Folder;
 
 /// From here on a file is worth all cores.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::{LARGE, Options, Progress, ScanError, Summary, scan};
-use crate::detect::Detector;
+use crate::detector::Detector;
 use crate::policy::Config;
 use crate::replay::{Cancel, NEVER};
 

@@ -5,11 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::action::Action;
-use super::analysis::StuckAnalysis;
-use super::engine::{Engine, Observed};
-use super::gist::Gist;
-use super::incident::Finding;
+use crate::detect::{Action, Engine, Finding, Gist, Observed, StuckAnalysis};
 use crate::lifecycle::{Family, Id, Kin};
 use crate::policy::Config;
 use crate::text::fast;
@@ -17,7 +13,7 @@ use crate::trace::{Event, EventKind, Usage};
 
 #[derive(Debug, Clone)]
 pub struct Detector {
-    config: Arc<Config>,
+    config: Config,
     /// What concerns all of them.
     family: Family,
     /// By agent name; `None` is the main agent.
@@ -55,8 +51,8 @@ struct ChildFields {
 
 impl Detector {
     pub fn new(config: &Config) -> Self {
-        let config = Arc::new(config.clone());
-        let family = Family::new(MAIN, Arc::clone(&config));
+        let config = config.clone();
+        let family = Family::new(MAIN, Arc::clone(&config.tree));
         Self {
             config,
             family,
@@ -94,7 +90,7 @@ impl Detector {
         self.family.observe(member, event.at, &event.kind, observed.action.as_deref());
         let stuck = self.engine(agent).stuck();
         self.family.set_stuck(member, stuck);
-        let explained = self.family.explains(member, event.at, &self.config);
+        let explained = self.family.explains(member, event.at, &self.config.tree);
         let own = named(observed, agent);
         findings.extend(own.into_iter().filter(|finding| finding.intervention.is_some() || !explained));
         findings.extend(self.of_family());
@@ -186,14 +182,14 @@ impl Detector {
         self.engines.clear();
         self.places.clear();
         self.children.clear();
-        self.family = Family::new(MAIN, Arc::clone(&self.config));
+        self.family = Family::new(MAIN, Arc::clone(&self.config.tree));
     }
 
     fn engine(&mut self, agent: Option<&str>) -> &mut Engine {
         if self.engines.get(self.latest).is_none_or(|(name, _)| name.as_deref() != agent) {
             let name: Option<Box<str>> = agent.map(Box::from);
             self.latest = *self.places.entry(name).or_insert_with_key(|name| {
-                self.engines.push((name.clone(), Engine::new(Arc::clone(&self.config))));
+                self.engines.push((name.clone(), Engine::new(Arc::clone(&self.config.rules))));
                 self.engines.len() - 1
             });
         }
