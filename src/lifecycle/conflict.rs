@@ -3,7 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::Id;
+use super::git::Effect;
+use super::member::Member;
+use super::{Family, Id, Settings as AllSettings, Telling, address, matter, parties, path, words};
+use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
 use crate::text::fast;
@@ -148,6 +151,112 @@ impl Conflicts {
     pub fn left(&mut self, id: Id) {
         self.unsaved.remove(&id);
         self.files.retain(|_, file| file.by != id);
+    }
+}
+
+/// Work of others that a command would undo.
+pub(super) struct Risk {
+    pub owners: Vec<Id>,
+    pub words: String,
+}
+
+impl Family {
+    pub(super) fn changed(&mut self, id: Id, at: f64, path: &str) {
+        self.member_mut(id).changed_at = at;
+        if !self.settings.conflict.file_conflicts {
+            return;
+        }
+        let path = self.absolute(id, path);
+        let since = self.member(id).started_at;
+        let members = &self.members;
+        let party = |other: Id, then: f64| {
+            let other = &members[other as usize];
+            // Who waits for its own child works through it.
+            other.running() && then > since
+        };
+        let Some(clash) = self.conflicts.changed(id, &path, at, party) else { return };
+        self.member_mut(id).clash_at = at;
+        self.member_mut(clash.before).clash_at = at;
+        let subject = fast(clash.path.as_bytes());
+        let Some(ordinal) = self.told.due(matter(FILE_CONFLICT, subject), f64::from(clash.count)) else {
+            return;
+        };
+        let again = if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() };
+        let (path, ago) = (words::bare(&clash.path), words::time(clash.after_ms));
+        let (reason, texts) = self.addressed(&[id, clash.before], |called| {
+            let (who, before) = (called(id), called(clash.before));
+            format!("{who} changed {path} over what {before} had changed {ago} before, without reading it{again}")
+        });
+        let party = self.member(clash.before).name.to_string();
+        let (kind, severity) = (FILE_CONFLICT, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        parties(found, vec![party]);
+        address(found, texts);
+    }
+
+    /// A command that undoes what is not committed.
+    pub(super) fn sweep(&mut self, id: Id, at: f64, line: &str) {
+        let Some(Risk { owners, words }) = self.risk_of(id, line) else { return };
+        let subject = fast(line.as_bytes()) ^ u128::from(id);
+        self.member_mut(id).clash_at = at;
+        let Some(ordinal) = self.told.due(matter(FILE_CONFLICT, subject), 1.0) else { return };
+        let names = owners.iter().map(|owner| self.member(*owner).name.to_string()).collect();
+        let (kind, severity) = (FILE_CONFLICT, Severity::Warning);
+        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason: words });
+        parties(found, names);
+    }
+
+    pub(super) fn risk_of(&self, id: Id, line: &str) -> Option<Risk> {
+        if !self.settings.conflict.file_conflicts || self.members.len() < 2 {
+            return None;
+        }
+        let effect = Effect::of(line);
+        let cwd = &self.member(id).cwd;
+        let places = effect.sweeps.iter().map(|place| self.tree_of(id, place));
+        let places = places.chain(effect.undoes.iter().map(|path| path::absolute(cwd, path)));
+        let mut risk: Vec<(Id, &str)> = Vec::new();
+        for place in places {
+            let at_risk = self.conflicts.at_risk(id, &place).into_iter();
+            risk.extend(at_risk.filter(|(owner, _)| {
+                let Member { worktree, .. } = self.member(*owner);
+                // A working tree within another one is no part of it.
+                let apart = !place.is_empty() && worktree.len() > place.len() && path::inside(worktree, &place);
+                self.member(*owner).running() && !apart
+            }));
+        }
+        risk.sort_unstable();
+        risk.dedup();
+        let (_, example) = *risk.first()?;
+        let mut owners: Vec<Id> = risk.iter().map(|(owner, _)| *owner).collect();
+        owners.dedup();
+        let more = if risk.len() > 1 { format!(" and {} more", risk.len() - 1) } else { String::new() };
+        let words = format!(
+            "{} would undo what {} has not committed: {}{more}",
+            words::quoted(line),
+            self.titles(&owners),
+            words::bare(example)
+        );
+        Some(Risk { owners, words })
+    }
+
+    /// Top of the working tree that a place is in, as far as anybody's is known; else where the agent is.
+    pub(super) fn tree_of(&self, id: Id, place: &str) -> String {
+        let Member { cwd, .. } = self.member(id);
+        let folder = path::absolute(cwd, place);
+        let trees = self.members.iter().map(|member| member.worktree.as_str());
+        let known = trees.filter(|tree| !tree.is_empty() && path::inside(&folder, tree)).max_by_key(|tree| tree.len());
+        match known {
+            Some(tree) => tree.to_owned(),
+            None if path::inside(&folder, cwd) => cwd.clone(),
+            None => folder,
+        }
+    }
+
+    /// Two agents in each other's way look like loops each; what goes round between them is told as their conflict.
+    pub fn explains(&self, id: Id, at: f64, settings: &AllSettings) -> bool {
+        const RECENT_MS: f64 = 120_000.0;
+        let clash_at = self.member(id).clash_at;
+        settings.conflict.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
     }
 }
 

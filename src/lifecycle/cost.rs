@@ -1,5 +1,9 @@
 //! What a tree of agents uses, and when a limit is reached. Sums only; who is told is the family's business.
 
+use super::fields::Fields;
+use super::words::money;
+use super::{CROWD, Family, Id, ROOT, Telling, matter};
+use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
 use crate::trace::Usage;
@@ -80,6 +84,74 @@ impl Budget {
     /// The limit was changed: what was told of the old one does not count.
     pub fn limit_changed(&mut self) {
         self.told = 0.0;
+    }
+}
+
+/// Part of a sum that is nearly all of it.
+const NEARLY_ALL: f64 = 0.9;
+
+impl Family {
+    /// Usage that somebody else counted: a total of the tree, or one request's own.
+    pub(super) fn usage(&mut self, id: Id, at: f64, fields: &Fields) {
+        if let Some(given) = fields.number("budgetUsd").filter(|usd| *usd > 0.0) {
+            self.budget.given = Some(given);
+        }
+        if let Some(usd) = fields.number("usd").filter(|usd| *usd > 0.0) {
+            self.spend(id, Usage { cost_usd: usd, ..Usage::default() }, at);
+        }
+        if let Some(total) = fields.number("totalUsd") {
+            self.budget.total(total);
+            self.look_at_costs(ROOT, at);
+        }
+    }
+
+    pub(super) fn look_at_costs(&mut self, id: Id, at: f64) {
+        let limit = self.settings.cost.cost_limit_usd;
+        if let Some(reached) = self.budget.reached(limit) {
+            let reason = self.words_of_cost(&reached, true);
+            self.cost(ROOT, at, reached.over, reason);
+        }
+        let tree = self.budget.spent.cost_usd;
+        // One that has used nearly all of it is named in what is said of the tree.
+        let alone = self.member(id).budget.spent.cost_usd >= NEARLY_ALL * tree;
+        if id != ROOT
+            && id != CROWD
+            && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
+            && !(alone && self.member(id).budget.given.is_none())
+        {
+            let reason = self.words_of_cost(&reached, false);
+            self.cost(id, at, true, reason);
+        }
+    }
+
+    pub(super) fn cost(&mut self, id: Id, at: f64, over: bool, reason: String) {
+        let severity = if over { Severity::Warning } else { Severity::Info };
+        let subject = u128::from(id);
+        // Remarks are counted apart: the first word of the limit itself is the first.
+        let counted = matter(EXCESSIVE_COST, subject ^ (u128::from(!over) << 64));
+        let ordinal = self.told.due(counted, 0.0).unwrap_or(1);
+        self.tell(Telling { kind: EXCESSIVE_COST, severity, about: id, subject, at, ordinal, reason });
+    }
+
+    pub(super) fn words_of_cost(&self, reached: &Reached, of_tree: bool) -> String {
+        let Reached { spent, limit, over } = *reached;
+        let (spent, limit) = (money(spent), money(limit));
+        let share = if over {
+            format!("{spent} was used, the limit is {limit}")
+        } else {
+            format!("{spent} of {limit} was used")
+        };
+        let mut spenders: Vec<(f64, Id)> =
+            self.ids().map(|id| (self.member(id).budget.spent.cost_usd, id)).filter(|(usd, _)| *usd > 0.0).collect();
+        spenders.sort_by(|a, b| b.0.total_cmp(&a.0));
+        match spenders.as_slice() {
+            [(_, only)] if of_tree && *only != super::ROOT => format!("{share}, all of it by {}", self.title(*only)),
+            [_, _, ..] if of_tree => {
+                let part = |(usd, id): &(f64, Id)| format!("{} {}", self.title(*id), money(*usd));
+                format!("{share} ({})", spenders.iter().take(3).map(part).collect::<Vec<_>>().join(", "))
+            }
+            _ => share,
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 //! [`Family`] is a main session with all agents below it. It takes what was observed of each of them and the time, and
 //! gives findings with an intervention. It acts on nothing, and knows no clock: ticks come from outside.
 //!
-//! - [`clock`], [`cost`], [`conflict`], [`waiting`], [`plan`]: one matter each, pure
-//! - `observe`: what an event means for them · `tick`: what the passing of time means · `words`: how it is said
+//! - [`clock`] and `silence`, [`cost`], [`waiting`], [`conflict`], [`orphan`], [`depth`], [`plan`]: one matter each, with its
+//!   kinds, keys and words
+//! - `observe`: what an event means for them · `member`: what is known of one agent · `words`: how names, times and sums are
+//!   said
 
 mod fields;
 #[cfg(test)]
@@ -14,10 +16,10 @@ pub mod git;
 mod member;
 mod observe;
 mod path;
+mod silence;
 mod suspension;
 #[cfg(test)]
 mod tests;
-mod tick;
 mod told;
 mod words;
 
@@ -141,6 +143,21 @@ impl Family {
     /// An agent is at work, or one has ended so recently that somebody may still have to be told.
     pub fn busy(&self, now: f64) -> bool {
         self.members.iter().any(|member| member.running() || member.ended() && now - member.rested_at < LINGER_MS)
+    }
+
+    /// Time has passed for all agents.
+    pub fn tick(&mut self, at: f64) {
+        let silent = self.silences(at);
+        for (id, silence) in silent {
+            match silence {
+                Some(silence) => self.silent(id, &silence, at),
+                None if self.member(id).silent => self.not_silent(id, at),
+                None => {}
+            }
+            self.age(id, at);
+        }
+        self.look_at_waits(at);
+        self.look_at_unread(at);
     }
 
     /// Found since it was last asked.

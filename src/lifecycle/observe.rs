@@ -1,33 +1,26 @@
 //! What an event of one agent means for its family.
 
+use super::clock::TIMEOUT;
 use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
 use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
-use super::{CROWD, Family, Id, ROOT, Telling, address, matter, parties, path, suggest, words};
+use super::orphan::ORPHAN;
+use super::plan::PLAN_LAG;
+use super::waiting::DEADLOCK;
+use super::{CROWD, Family, Id, ROOT, Telling, matter, path, suggest, words};
 use crate::detect::intervention::Action as Suggested;
+use crate::detect::rules::result::EMPTY_RESULT;
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::text::fast;
-use crate::trace::{EventKind, StopReason, Usage};
+use crate::trace::{EventKind, StopReason};
 
-/// Part of a sum that is nearly all of it.
-const NEARLY_ALL: f64 = 0.9;
-/// What an agent below does so long after the user stopped the one above is its own will.
-const STOPPING_MS: f64 = 1000.0;
-/// A task that was done is given again so often before it is told.
-const GIVEN_AGAIN: u32 = 3;
 /// Fruitless answers of a finished agent before taking it up again is told.
 const REFUSALS: u32 = 2;
 /// So long it may take until a failed request is sent again, as Pi does.
 const RETRY_MS: f64 = 60_000.0;
 /// Open questions kept of one agent.
 const QUESTIONS: usize = 64;
-
-/// Work of others that a command would undo.
-pub(super) struct Risk {
-    pub owners: Vec<Id>,
-    pub words: String,
-}
 
 impl Family {
     /// An agent is there, for the first time or again.
@@ -93,67 +86,17 @@ impl Family {
         self.id_of(name).unwrap_or_else(|| self.join(name, &Kin::default(), at))
     }
 
-    /// What an agent is to do is known.
-    fn asked(&mut self, id: Id, task: &str, at: f64) {
-        let task = task.trim();
-        if self.member(id).task != 0 || task.is_empty() {
-            return;
-        }
-        let key = fast(task.as_bytes());
-        self.member_mut(id).task = key;
-        let agent_type = self.member(id).agent_type.clone();
-        let mut above = self.member(id).parent;
-        while let Some(ancestor) = above {
-            let member = self.member(ancestor);
-            if member.task == key && member.agent_type == agent_type {
-                let reason =
-                    format!("it was given the very task of {}, which is above it", words::quoted(member.title()));
-                self.nested(id, at, reason);
-                return;
-            }
-            above = member.parent;
-        }
-        let parent = self.member(id).parent.unwrap_or(ROOT);
-        // A task is another one when its ground has changed: by work of others, or by what the user said.
-        let same = |member: &Member| member.task == key && member.parent == Some(parent);
-        let others = self.members.iter().filter(|member| !same(member));
-        let moved_on = others.map(|member| member.changed_at).fold(self.member(parent).asked_at, f64::max);
-        let done_before = self.ids().any(|other| {
-            let member = self.member(other);
-            other != id && member.done && same(member) && member.rested_at >= moved_on
-        });
-        let given = matter(super::depth::SPAWN_DEPTH, key ^ u128::from(parent));
-        let times = self.tasks.entry(given).or_insert(0);
-        *times = if done_before { *times + 1 } else { 1 };
-        let times = *times;
-        if times >= GIVEN_AGAIN
-            && let Some(ordinal) = self.told.due(given, f64::from(times))
-        {
-            let reason = format!("the same task was given {times} times, each time after it had been done");
-            let (kind, severity) = (super::depth::SPAWN_DEPTH, Severity::Warning);
-            self.tell(Telling { kind, severity, about: id, subject: given, at, ordinal, reason });
-        }
-    }
-
-    fn nested(&mut self, id: Id, at: f64, reason: String) {
-        let subject = fast(self.member(id).name.as_bytes());
-        if let Some(ordinal) = self.told.due(matter(super::depth::SPAWN_DEPTH, subject), 1.0) {
-            let (kind, severity) = (super::depth::SPAWN_DEPTH, Severity::Warning);
-            self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
-        }
-    }
-
     /// An agent that had finished is taken up again.
     fn resumes(&mut self, id: Id, at: f64) {
         let refusals = self.member(id).refusals;
         if refusals >= REFUSALS {
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(super::waiting::DEADLOCK, subject), f64::from(refusals)) {
+            if let Some(ordinal) = self.told.due(matter(DEADLOCK, subject), f64::from(refusals)) {
                 let reason = format!(
                     "it has finished and was taken up again {} times; each time it did nothing and said the same",
                     refusals + 1
                 );
-                let (kind, severity) = (super::waiting::DEADLOCK, Severity::Warning);
+                let (kind, severity) = (DEADLOCK, Severity::Warning);
                 self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
             }
         }
@@ -175,14 +118,14 @@ impl Family {
         if let Some(fault) = self.member(id).barren.filter(|_| good) {
             let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(crate::detect::rules::result::EMPTY_RESULT, subject), at) {
-                let (kind, severity) = (crate::detect::rules::result::EMPTY_RESULT, Severity::Warning);
+            if let Some(ordinal) = self.told.due(matter(EMPTY_RESULT, subject), at) {
+                let (kind, severity) = (EMPTY_RESULT, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Restart);
             }
         }
         // That its silence is over needs no word when it has ended.
-        self.told.forget(matter(super::clock::TIMEOUT, u128::from(id)));
+        self.told.forget(matter(TIMEOUT, u128::from(id)));
         self.conflicts.left(id);
         let member = self.member_mut(id);
         member.silent = false;
@@ -244,18 +187,6 @@ impl Family {
             self.not_silent(id, at);
         }
         self.member_mut(id).stirs(at);
-    }
-
-    pub(super) fn not_silent(&mut self, id: Id, at: f64) {
-        let subject = u128::from(id);
-        let member = self.member_mut(id);
-        member.silent = false;
-        member.unresponsive = None;
-        // What was stopped answers once more, and does not go on by that.
-        let stopped = member.aborted || member.stopped_at.is_some();
-        if self.told.forget(matter(super::clock::TIMEOUT, subject)) && !stopped {
-            self.tell_over(super::clock::TIMEOUT, id, subject, at);
-        }
     }
 
     fn user(&mut self, id: Id, at: f64, text: &str, synthetic: bool) {
@@ -329,9 +260,9 @@ impl Family {
         if social.role == Role::Finishes && self.member(id).farewells > 0 {
             let calls = self.member(id).farewells + 1;
             let subject = fast(self.member(id).name.as_bytes());
-            if let Some(ordinal) = self.told.due(matter(super::orphan::ORPHAN, subject), f64::from(calls)) {
+            if let Some(ordinal) = self.told.due(matter(ORPHAN, subject), f64::from(calls)) {
                 let reason = format!("it said with {} that it is done, and goes on", words::bare(&action.tool));
-                let (kind, severity) = (super::orphan::ORPHAN, Severity::Warning);
+                let (kind, severity) = (ORPHAN, Severity::Warning);
                 let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Kill);
             }
@@ -339,18 +270,6 @@ impl Family {
         if action.class == ToolClass::Shell {
             self.sweep(id, at, action.line());
         }
-    }
-
-    /// The user stopped an agent above, and this one goes on.
-    fn outlives(&mut self, id: Id, at: f64) {
-        let Some(stopped) = self.member(id).stopped_at.filter(|stopped| at - stopped >= STOPPING_MS) else { return };
-        self.member_mut(id).stopped_at = None;
-        let reason =
-            format!("it goes on, {} after the user stopped the agent that started it", words::time(at - stopped));
-        let subject = fast(self.member(id).name.as_bytes()) ^ 1;
-        let (kind, severity, ordinal) = (super::orphan::ORPHAN, Severity::Warning, 1);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
-        suggest(found, Suggested::Kill);
     }
 
     fn result<'a>(
@@ -365,7 +284,7 @@ impl Family {
         let threshold = self.settings.plan.plan_lag_turns;
         if let Some(turns) = self.member_mut(id).plan.done(turn, action, is_error, threshold) {
             let reason = format!("{turns} turns of work, and the plan was not updated");
-            let (kind, severity, ordinal, subject) = (super::plan::PLAN_LAG, Severity::Info, 1, u128::from(id));
+            let (kind, severity, ordinal, subject) = (PLAN_LAG, Severity::Info, 1, u128::from(id));
             self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
         }
         if action.social.role == Role::Finishes && !is_error {
@@ -401,128 +320,8 @@ impl Family {
         }
     }
 
-    fn absolute(&self, id: Id, path: &str) -> String {
+    pub(super) fn absolute(&self, id: Id, path: &str) -> String {
         path::absolute(&self.member(id).cwd, path)
-    }
-
-    fn changed(&mut self, id: Id, at: f64, path: &str) {
-        self.member_mut(id).changed_at = at;
-        if !self.settings.conflict.file_conflicts {
-            return;
-        }
-        let path = self.absolute(id, path);
-        let since = self.member(id).started_at;
-        let members = &self.members;
-        let party = |other: Id, then: f64| {
-            let other = &members[other as usize];
-            // Who waits for its own child works through it.
-            other.running() && then > since
-        };
-        let Some(clash) = self.conflicts.changed(id, &path, at, party) else { return };
-        self.member_mut(id).clash_at = at;
-        self.member_mut(clash.before).clash_at = at;
-        let subject = fast(clash.path.as_bytes());
-        let Some(ordinal) = self.told.due(matter(super::conflict::FILE_CONFLICT, subject), f64::from(clash.count))
-        else {
-            return;
-        };
-        let again = if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() };
-        let (path, ago) = (words::bare(&clash.path), words::time(clash.after_ms));
-        let (reason, texts) = self.addressed(&[id, clash.before], |called| {
-            let (who, before) = (called(id), called(clash.before));
-            format!("{who} changed {path} over what {before} had changed {ago} before, without reading it{again}")
-        });
-        let party = self.member(clash.before).name.to_string();
-        let (kind, severity) = (super::conflict::FILE_CONFLICT, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
-        parties(found, vec![party]);
-        address(found, texts);
-    }
-
-    /// A command that undoes what is not committed.
-    fn sweep(&mut self, id: Id, at: f64, line: &str) {
-        let Some(Risk { owners, words }) = self.risk_of(id, line) else { return };
-        let subject = fast(line.as_bytes()) ^ u128::from(id);
-        self.member_mut(id).clash_at = at;
-        let Some(ordinal) = self.told.due(matter(super::conflict::FILE_CONFLICT, subject), 1.0) else { return };
-        let names = owners.iter().map(|owner| self.member(*owner).name.to_string()).collect();
-        let (kind, severity) = (super::conflict::FILE_CONFLICT, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason: words });
-        parties(found, names);
-    }
-
-    pub(super) fn risk_of(&self, id: Id, line: &str) -> Option<Risk> {
-        if !self.settings.conflict.file_conflicts || self.members.len() < 2 {
-            return None;
-        }
-        let effect = Effect::of(line);
-        let cwd = &self.member(id).cwd;
-        let places = effect.sweeps.iter().map(|place| self.tree_of(id, place));
-        let places = places.chain(effect.undoes.iter().map(|path| path::absolute(cwd, path)));
-        let mut risk: Vec<(Id, &str)> = Vec::new();
-        for place in places {
-            let at_risk = self.conflicts.at_risk(id, &place).into_iter();
-            risk.extend(at_risk.filter(|(owner, _)| {
-                let Member { worktree, .. } = self.member(*owner);
-                // A working tree within another one is no part of it.
-                let apart = !place.is_empty() && worktree.len() > place.len() && path::inside(worktree, &place);
-                self.member(*owner).running() && !apart
-            }));
-        }
-        risk.sort_unstable();
-        risk.dedup();
-        let (_, example) = *risk.first()?;
-        let mut owners: Vec<Id> = risk.iter().map(|(owner, _)| *owner).collect();
-        owners.dedup();
-        let more = if risk.len() > 1 { format!(" and {} more", risk.len() - 1) } else { String::new() };
-        let words = format!(
-            "{} would undo what {} has not committed: {}{more}",
-            words::quoted(line),
-            self.titles(&owners),
-            words::bare(example)
-        );
-        Some(Risk { owners, words })
-    }
-
-    /// Top of the working tree that a place is in, as far as anybody's is known; else where the agent is.
-    fn tree_of(&self, id: Id, place: &str) -> String {
-        let Member { cwd, .. } = self.member(id);
-        let folder = path::absolute(cwd, place);
-        let trees = self.members.iter().map(|member| member.worktree.as_str());
-        let known = trees.filter(|tree| !tree.is_empty() && path::inside(&folder, tree)).max_by_key(|tree| tree.len());
-        match known {
-            Some(tree) => tree.to_owned(),
-            None if path::inside(&folder, cwd) => cwd.clone(),
-            None => folder,
-        }
-    }
-
-    pub(super) fn look_at_costs(&mut self, id: Id, at: f64) {
-        let limit = self.settings.cost.cost_limit_usd;
-        if let Some(reached) = self.budget.reached(limit) {
-            let reason = self.words_of_cost(&reached, true);
-            self.cost(ROOT, at, reached.over, reason);
-        }
-        let tree = self.budget.spent.cost_usd;
-        // One that has used nearly all of it is named in what is said of the tree.
-        let alone = self.member(id).budget.spent.cost_usd >= NEARLY_ALL * tree;
-        if id != ROOT
-            && id != CROWD
-            && let Some(reached) = self.member_mut(id).budget.reached(limit).filter(|reached| reached.over)
-            && !(alone && self.member(id).budget.given.is_none())
-        {
-            let reason = self.words_of_cost(&reached, false);
-            self.cost(id, at, true, reason);
-        }
-    }
-
-    fn cost(&mut self, id: Id, at: f64, over: bool, reason: String) {
-        let severity = if over { Severity::Warning } else { Severity::Info };
-        let subject = u128::from(id);
-        // Remarks are counted apart: the first word of the limit itself is the first.
-        let counted = matter(super::cost::EXCESSIVE_COST, subject ^ (u128::from(!over) << 64));
-        let ordinal = self.told.due(counted, 0.0).unwrap_or(1);
-        self.tell(Telling { kind: super::cost::EXCESSIVE_COST, severity, about: id, subject, at, ordinal, reason });
     }
 
     fn lifecycle(&mut self, id: Id, at: f64, event: &str, text: &str) {
@@ -690,51 +489,6 @@ impl Family {
         member.clock.sign(at);
     }
 
-    /// Usage that somebody else counted: a total of the tree, or one request's own.
-    fn usage(&mut self, id: Id, at: f64, fields: &Fields) {
-        if let Some(given) = fields.number("budgetUsd").filter(|usd| *usd > 0.0) {
-            self.budget.given = Some(given);
-        }
-        if let Some(usd) = fields.number("usd").filter(|usd| *usd > 0.0) {
-            self.spend(id, Usage { cost_usd: usd, ..Usage::default() }, at);
-        }
-        if let Some(total) = fields.number("totalUsd") {
-            self.budget.total(total);
-            self.look_at_costs(ROOT, at);
-        }
-    }
-
-    /// A process that an agent started, and whether its owner is still there.
-    fn process(&mut self, id: Id, at: f64, fields: &Fields) {
-        let Some(pid) = fields.whole("pid") else { return };
-        if fields.yes("alive") == Some(false) {
-            self.processes.remove(&pid);
-            return;
-        }
-        let owner = fields.text("owner").and_then(|owner| self.id_of(owner)).unwrap_or(id);
-        let gone = fields.yes("ownerAlive") == Some(false) || self.member(owner).ended();
-        if !gone {
-            return;
-        }
-        if self.processes.len() < super::MEMBERS {
-            self.processes.insert(pid, owner);
-        }
-        let left = self.processes.values().filter(|other| **other == owner).count();
-        let subject = u128::from(owner) ^ (1 << 64);
-        let Some(ordinal) = self.told.due(matter(super::orphan::ORPHAN, subject), left as f64) else { return };
-        let title = self.title(owner);
-        let title =
-            if owner == ROOT && self.member(ROOT).title().is_empty() { "the session".to_owned() } else { title };
-        let reason = if left == 1 {
-            format!("process {pid} runs on although {title} has ended")
-        } else {
-            format!("{left} processes run on although {title} has ended, {pid} is one of them")
-        };
-        let (kind, severity) = (super::orphan::ORPHAN, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: owner, subject, at, ordinal, reason });
-        suggest(found, Suggested::Kill);
-    }
-
     /// What a tick says of the agents that are in flight.
     fn signs(&mut self, fields: &Fields, at: f64) {
         let (output, cpu) = (fields.number("outputBytes"), fields.number("cpuSec"));
@@ -752,13 +506,6 @@ impl Family {
                 member.clock.worked(None, at);
             }
         }
-    }
-
-    /// Two agents in each other's way look like loops each; what goes round between them is told as their conflict.
-    pub fn explains(&self, id: Id, at: f64, settings: &super::Settings) -> bool {
-        const RECENT_MS: f64 = 120_000.0;
-        let clash_at = self.member(id).clash_at;
-        settings.conflict.file_conflicts && clash_at > 0.0 && at - clash_at <= RECENT_MS
     }
 }
 

@@ -3,9 +3,12 @@
 
 use std::collections::HashMap;
 
-use super::Id;
+use super::member::State;
+use super::{Family, Id, ROOT, Telling, address, matter, parties, words};
+use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, THRESHOLD};
+use crate::text::fast;
 
 rule! {
     /// Waits that never end.
@@ -143,6 +146,166 @@ fn from_smallest(mut ring: Vec<Id>) -> Vec<Id> {
     let smallest = ring.iter().enumerate().min_by_key(|(_, id)| **id).map_or(0, |(index, _)| index);
     ring.rotate_left(smallest);
     ring
+}
+
+/// A wait counts only after so long: an answer may be on its way.
+const PATIENCE_MS: f64 = 30_000.0;
+/// So long after its last child has ended an idle parent should have been told.
+const UNREAD_MS: f64 = 60_000.0;
+
+impl Family {
+    pub(super) fn look_at_waits(&mut self, now: f64) {
+        let waiters: Vec<Waiter> = self
+            .ids()
+            .filter(|id| self.member(*id).running())
+            .map(|id| Waiter { id, waits: self.waits_of(id) })
+            .collect();
+        if waiters.iter().all(|waiter| waiter.waits.is_empty()) {
+            return;
+        }
+        for stall in stalls(&waiters, self.settings.waiting.deadlock_threshold, self.at_most(PATIENCE_MS), now) {
+            let agents = stall.agents();
+            let about = match &stall {
+                Stall::Ring(_) | Stall::All(_) => {
+                    // Told of the one that others depend on least: the deepest.
+                    agents.iter().copied().max_by_key(|id| (self.depth(*id), *id)).unwrap_or(ROOT)
+                }
+                _ => agents[0],
+            };
+            let subject = fast(format!("{stall:?}").as_bytes());
+            if !self.told.once(matter(DEADLOCK, subject)) {
+                continue;
+            }
+            let (reason, texts) = self.addressed(&agents, |called| words::of_stall(&stall, called));
+            let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
+            let (kind, severity, ordinal) = (DEADLOCK, Severity::Warning, 1);
+            let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
+            parties(found, others);
+            address(found, texts);
+        }
+    }
+
+    /// Who wants to hear of a silence sooner wants to hear of a wait sooner.
+    pub(super) fn at_most(&self, patience: f64) -> f64 {
+        let limit = self.settings.clock.idle_timeout_sec * 1000.0;
+        if limit > 0.0 { patience.min(limit) } else { patience }
+    }
+
+    pub(super) fn waits_of(&self, id: Id) -> Vec<Wait> {
+        let member = self.member(id);
+        let mut waits = Vec::new();
+        for call in member.clock.open() {
+            let Some(name) = call.addressee.as_deref() else {
+                if call.about_agent {
+                    waits.extend(self.foreground(id, call.since));
+                }
+                continue;
+            };
+            match self.id_of(name).filter(|on| *on != id) {
+                Some(on) => waits.push(self.wait_for(on, call.since)),
+                None if call.tool.contains("agent") => {
+                    waits.push(Wait { on: For::Nobody(name.into()), since: call.since });
+                }
+                None => {}
+            }
+        }
+        for question in &member.questions {
+            match question.to.as_deref() {
+                Some(name) => waits.push(match self.id_of(name) {
+                    Some(on) if self.passed_on(on, question.since) => continue,
+                    Some(on) => self.wait_for(on, question.since),
+                    None => Wait { on: For::Nobody(name.into()), since: question.since },
+                }),
+                // The user sits before the main session; what a child asks may have nobody before it.
+                None if id != ROOT && !self.shown(question.since) => {
+                    let seen_late = self.settings.clock.idle_timeout_sec * 1000.0 - self.at_most(PATIENCE_MS);
+                    waits.push(Wait { on: For::Unseen, since: question.since + seen_late.max(0.0) });
+                }
+                None => {}
+            }
+        }
+        waits
+    }
+
+    /// A dialog of the main session that was opened after a question is taken to show it.
+    pub(super) fn shown(&self, asked_at: f64) -> bool {
+        self.member(ROOT).questions.iter().any(|open| open.to.is_none() && open.since >= asked_at)
+    }
+
+    /// The main agent has heard a question and turned to the user: the answer is a person's matter.
+    pub(super) fn passed_on(&self, on: Id, asked_at: f64) -> bool {
+        let main = self.member(ROOT);
+        on == ROOT && main.state == State::Idle && main.clock.last_sign > asked_at
+    }
+
+    /// Its question is with somebody who can answer it: it is quiet because it waits. What is wrong with a wait is seen
+    /// by the graph of them.
+    pub(super) fn awaits_answer(&self, id: Id) -> bool {
+        self.member(id).questions.iter().any(|question| {
+            let on = question.to.as_deref().and_then(|name| self.id_of(name));
+            on.is_some_and(|on| on != id && (self.member(on).running() || self.passed_on(on, question.since)))
+        })
+    }
+
+    pub(super) fn wait_for(&self, on: Id, since: f64) -> Wait {
+        let other = self.member(on);
+        if other.ended() {
+            return Wait { on: For::Gone(on), since: since.max(other.rested_at) };
+        }
+        Wait { on: For::Agent(on), since }
+    }
+
+    /// Children that the agent sent off and waits for.
+    pub(super) fn foreground(&self, id: Id, since: f64) -> impl Iterator<Item = Wait> {
+        self.ids()
+            .filter(move |child| {
+                let member = self.member(*child);
+                member.parent == Some(id) && !member.background && member.running() && member.started_at >= since
+            })
+            .map(move |child| Wait { on: For::Agent(child), since })
+    }
+
+    /// Children ended after their parent had become idle, and nobody told it.
+    pub(super) fn look_at_unread(&mut self, now: f64) {
+        for id in self.ids() {
+            let member = self.member(id);
+            if member.state != State::Idle || !member.stirred || member.aborted {
+                continue;
+            }
+            let (rested, sign) = (member.rested_at, member.clock.last_sign);
+            let mut last = f64::MIN;
+            let mut unread: Vec<Id> = Vec::new();
+            let mut running = false;
+            for child in self.ids() {
+                let other = self.member(child);
+                if other.parent != Some(id) || !other.ends {
+                    continue;
+                }
+                running |= other.running();
+                if other.ended() && other.rested_at > rested {
+                    last = last.max(other.rested_at);
+                    unread.push(child);
+                }
+            }
+            if running || unread.is_empty() || sign >= last || now - last < self.at_most(UNREAD_MS) {
+                continue;
+            }
+            let subject = fast(format!("unread {id} {last}").as_bytes());
+            if !self.told.once(matter(DEADLOCK, subject)) {
+                continue;
+            }
+            let have = if unread.len() == 1 { "has" } else { "have" };
+            let reason = format!(
+                "it waits, and does not know that {} {have} ended {} ago",
+                self.titles(&unread),
+                words::time(now - last)
+            );
+            let names = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
+            let (kind, severity, ordinal) = (DEADLOCK, Severity::Warning, 1);
+            let found = self.tell(Telling { kind, severity, about: id, subject, at: now, ordinal, reason });
+            parties(found, names);
+        }
+    }
 }
 
 #[cfg(test)]

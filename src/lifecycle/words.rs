@@ -3,8 +3,6 @@
 
 use super::Family;
 use super::Id;
-use super::clock::Silence;
-use super::cost::Reached;
 use super::waiting::Stall;
 pub use crate::text::{bare, quoted};
 
@@ -69,47 +67,6 @@ impl Family {
         let to = |reader: Option<Id>| sentence(&|id| self.called(id, reader));
         let texts = about.iter().map(|id| (self.member(*id).name.to_string(), to(Some(*id)))).collect();
         (to(None), texts)
-    }
-
-    pub(super) fn words_of_silence(&self, id: Id, silence: &Silence) -> String {
-        let member = self.member(id);
-        match silence {
-            Silence::OpenTool { tool, for_ms, past_declared: true } => {
-                let tool = bare(tool);
-                format!("a call of {tool} has run for {}, longer than it said that it may take", time(*for_ms))
-            }
-            Silence::OpenTool { tool, for_ms, .. } => {
-                format!("a call of {} has run for {}", bare(tool), time(*for_ms))
-            }
-            Silence::Idle { for_ms } if !member.stirred => {
-                format!("it has not done anything since it was started {} ago", time(*for_ms))
-            }
-            Silence::Idle { for_ms } if member.state == super::State::Finished => {
-                format!("it finished its work {} ago and has not returned", time(*for_ms))
-            }
-            Silence::Idle { for_ms } => format!("no sign of it for {}, and nothing is open", time(*for_ms)),
-        }
-    }
-
-    pub(super) fn words_of_cost(&self, reached: &Reached, of_tree: bool) -> String {
-        let Reached { spent, limit, over } = *reached;
-        let (spent, limit) = (money(spent), money(limit));
-        let share = if over {
-            format!("{spent} was used, the limit is {limit}")
-        } else {
-            format!("{spent} of {limit} was used")
-        };
-        let mut spenders: Vec<(f64, Id)> =
-            self.ids().map(|id| (self.member(id).budget.spent.cost_usd, id)).filter(|(usd, _)| *usd > 0.0).collect();
-        spenders.sort_by(|a, b| b.0.total_cmp(&a.0));
-        match spenders.as_slice() {
-            [(_, only)] if of_tree && *only != super::ROOT => format!("{share}, all of it by {}", self.title(*only)),
-            [_, _, ..] if of_tree => {
-                let part = |(usd, id): &(f64, Id)| format!("{} {}", self.title(*id), money(*usd));
-                format!("{share} ({})", spenders.iter().take(3).map(part).collect::<Vec<_>>().join(", "))
-            }
-            _ => share,
-        }
     }
 }
 
