@@ -25,45 +25,35 @@ export interface WatchdogConfig {
    */
   rescueMessage: string;
   /**
-   * Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory. Default:
-   * `true`.
+   * `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
+   * `direct_subagent`: the rescue message goes to the sub-agent. `both`: both. Default: `main_only`.
    */
-  history: boolean;
-  /** Whether the database keeps commands and one-line summaries beside the hashes. Default: `true`. */
-  historyPreviews: boolean;
-  /** Days that the database keeps what has ended. Whole number, 1 to 3650. Default: `90`. */
-  historyMaxDays: number;
-  /** Size in MB beyond which the database drops its oldest sessions. Whole number, 1 to 10000. Default: `64`. */
-  historyMaxMb: number;
+  alertMode: "main_only" | "direct_subagent" | "both";
+  /**
+   * Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
+   * Default: `true`.
+   */
+  wakeOnCritical: boolean;
   /**
    * Seconds before the same evidence is reported again. 0: at every check. Negative: never again. Other evidence is
    * reported at once. Seconds, -31536000 to 31536000. Default: `60`.
    */
   cooldownSec: number;
   /**
-   * Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
-   * Default: `true`.
+   * `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn is
+   * ended. `off`: neither. Default: `off`.
    */
-  wakeOnCritical: boolean;
-  /** Lines of an output that are kept as its preview. 0: no previews at all. Whole number, 0 to 200. Default: `20`. */
-  maxPreviewLines: number;
-  /** Events that are kept for each agent; the oldest are dropped. Whole number, 10 to 100000. Default: `200`. */
-  maxEventsPerAgent: number;
-  /**
-   * `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
-   * `direct_subagent`: the rescue message goes to the sub-agent. `both`: both. Default: `main_only`.
-   */
-  alertMode: "main_only" | "direct_subagent" | "both";
+  circuitBreaker: "off" | "block" | "stop";
   /**
    * What `watchdog_steer_subagent` does when the call leaves `dryRun` out. `null` and `true`: it says what it would
    * send. `false`: it sends. Default: `null`.
    */
   steerDryRunDefault: boolean | null;
   /**
-   * `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn is
-   * ended. `off`: neither. Default: `off`.
+   * Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as the
+   * global file. Counts in the global file only. Default: `false`.
    */
-  circuitBreaker: "off" | "block" | "stop";
+  allowProjectPowers: boolean;
   /**
    * A program and its arguments, run with each finding as JSON on its standard input, never through a shell. `[]`: off.
    * List of texts, 0 to 100. Default: `[]`.
@@ -75,15 +65,25 @@ export interface WatchdogConfig {
    */
   findingsLog: string;
   /**
+   * Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory. Default:
+   * `true`.
+   */
+  history: boolean;
+  /** Whether the database keeps commands and one-line summaries beside the hashes. Default: `true`. */
+  historyPreviews: boolean;
+  /** Days that the database keeps what has ended. Whole number, 1 to 3650. Default: `90`. */
+  historyMaxDays: number;
+  /** Size in MB beyond which the database drops its oldest sessions. Whole number, 1 to 10000. Default: `64`. */
+  historyMaxMb: number;
+  /** Lines of an output that are kept as its preview. 0: no previews at all. Whole number, 0 to 200. Default: `20`. */
+  maxPreviewLines: number;
+  /** Events that are kept for each agent; the oldest are dropped. Whole number, 10 to 100000. Default: `200`. */
+  maxEventsPerAgent: number;
+  /**
    * Shows a console below the editor: what the provider was last sent (how many messages, and the last with its role)
    * and what it answered, each with its time. Default: `false`.
    */
   debug: boolean;
-  /**
-   * Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as the
-   * global file. Counts in the global file only. Default: `false`.
-   */
-  allowProjectPowers: boolean;
   /** Runs of the same failing type check with nothing changed in between. Whole number, 0 to 1000. Default: `2`. */
   typecheckRepeatThreshold: number;
   /**
@@ -374,6 +374,102 @@ export interface TraceUsage {
   cost?: number | { total?: number };
 }
 
+/** Lifecycle events with the fields that are read; others are ignored. A field of another shape counts as absent. */
+export interface LifecycleFields {
+  // generated: events
+  /** The run begins. */
+  agent_start: Record<string, never>;
+  /** The run is over; it may go on by itself. */
+  agent_end: Record<string, never>;
+  /** The run is over for good. */
+  agent_settled: Record<string, never>;
+  /** Where the agent works; another name of it. */
+  session_start: { cwd?: string; worktree?: string; sessionId?: string; reason?: string };
+  /** The session has ended. */
+  session_shutdown: Record<string, never>;
+  /** A chain of agents is over. In recorded traces only. */
+  chain_end: Record<string, never>;
+  /**
+   * Time passed and nothing else happened: the clocks are read. Agents named in `inFlight` are at work; output and
+   * processor time that grew are a sign of open calls (the fields are in traces only).
+   */
+  tick: { inFlight?: string[]; outputBytes?: number; cpuSec?: number };
+  /** Nothing ran for so many ms until now: nobody was silent meanwhile. */
+  suspended: { ms: number };
+  /** What came since the last finished turn is rolled back and will be sent again. In recorded traces only. */
+  provider_retry: Record<string, never>;
+  /** The request is sent again, after the delay (ms) or the time that the message names. */
+  auto_retry_start: { delayMs?: number; errorMessage?: string; attempt?: number };
+  /**
+   * The provider failed a request; it answers nothing until then (seconds), or the request may be sent again within a
+   * minute.
+   */
+  provider_limit: { resetInSec?: number; errorMessage?: string };
+  /** The context is being compacted. */
+  compaction_start: { reason?: string; tokensBefore?: number };
+  /** The context was compacted, or not. `reason` `manual`: a person asked for it. */
+  compaction_end: { reason?: string; aborted?: boolean; errorMessage?: string; tokensBefore?: number };
+  /** `off`, `minimal`, `low`, `medium`, `high`, `xhigh`: silence is measured by it. */
+  thinking_level: { level: string };
+  /** A running call has output. */
+  tool_update: { callId?: string };
+  /**
+   * A question to a person. What a child asks counts as seen while a dialog of the main session is open that was opened
+   * after it.
+   */
+  ui_prompt_start: { requestId?: string; kind?: string };
+  /** The end of a question to a person. */
+  ui_prompt_end: { requestId?: string };
+  /** A question about a permission. In recorded traces only. */
+  permission_ask: { requestId?: string };
+  /** Its answer. In recorded traces only. */
+  permission_reply: { requestId?: string };
+  /**
+   * A message to another agent; with `replyWanted` the sender waits for one until it is answered or works on. In
+   * recorded traces only.
+   */
+  message_send: { to: string; replyWanted?: boolean };
+  /** The user stopped the agent. */
+  user_abort: Record<string, never>;
+  /**
+   * The watchdog, or a sub-agent package with news of a child, spoke to the agent: the same answer to each of many is
+   * no repetition.
+   */
+  notice: Record<string, never>;
+  /** A message that steers the agent has reached it. */
+  steer: { text: string };
+  /** `agent` begins; `parent` absent: the main agent started it. */
+  subagent_spawn: {
+    id?: string;
+    parent?: string;
+    agentType?: string;
+    task?: string;
+    name?: string;
+    background?: boolean;
+  };
+  /** `agent` is at work. */
+  subagent_stream: Record<string, never>;
+  /** `agent` asks its model. In recorded traces only. */
+  subagent_request: Record<string, never>;
+  /** `agent` had ended and is taken up again. */
+  subagent_resume: Record<string, never>;
+  /** `agent` has ended, as whoever started it says. */
+  subagent_end: { status?: string; error?: string };
+  /**
+   * US dollars of one request, of the whole tree so far, and a limit that counts before the configured one. In recorded
+   * traces only.
+   */
+  usage: { usd?: number; totalUsd?: number; budgetUsd?: number };
+  /** A process that an agent started. In recorded traces only. */
+  process: { pid: number; owner?: string; alive?: boolean; ownerAlive?: boolean };
+  /** A file under its real path, where the call named it through a link. */
+  file_read: { path: string };
+  /** The same of a file that was changed. */
+  file_written: { path: string };
+  // end: events
+}
+export type LifecycleEvent = keyof LifecycleFields;
+
 /** One event of a trace; `at` in seconds. Fields: `docs/trace.md`. */
 export type TraceEvent = { at: number; agent?: string } & (
   | { type: "user"; text: string; synthetic?: boolean }
@@ -398,7 +494,7 @@ export type TraceEvent = { at: number; agent?: string } & (
       blockedBy?: string;
     }
   | { type: "file_change"; path: string; hashBefore?: string; hashAfter?: string }
-  | { type: "lifecycle"; event: string; [field: string]: unknown }
+  | { type: "lifecycle"; event: LifecycleEvent | (string & {}); [field: string]: unknown }
 );
 
 export type PartialConfig = Partial<WatchdogConfig>;
@@ -784,7 +880,7 @@ export interface WatchdogStore {
   ): number;
   observeFileChange(handle: number, at: number, path: string, hashBefore: string, hashAfter: string): number;
   /** `fields`: JSON text of the event's further fields, or `""`. */
-  observeLifecycle(handle: number, at: number, event: string, fields: string): number;
+  observeLifecycle(handle: number, at: number, event: LifecycleEvent, fields: string): number;
   /** A compact event that is no part of the trace (`subagent_created`, `alert`, …). */
   note(handle: number, at: number, type: WatchdogEventType, summary: string): void;
   tick(handle: number, at: number): number;

@@ -9,7 +9,7 @@ use crate::detect::{Action, Engine, Finding, Gist, Observed, StuckAnalysis};
 use crate::lifecycle::{Family, Id, Kin};
 use crate::policy::Config;
 use crate::text::fast;
-use crate::trace::{Event, EventKind, Usage};
+use crate::trace::{Event, EventKind, LifecycleEvent, Usage};
 
 #[derive(Debug, Clone)]
 pub struct Detector {
@@ -73,16 +73,17 @@ impl Detector {
     pub fn observe_gist(&mut self, event: &Event<'_>, gist: Gist) -> Vec<Finding> {
         let agent = event.agent.filter(|agent| *agent != "main");
         self.last_at = self.last_at.max(event.at);
-        if let EventKind::Lifecycle { event: "suspended", .. } = event.kind {
+        if let EventKind::Lifecycle { event: LifecycleEvent::Suspended, .. } = event.kind {
             // It concerns all of them, whoever's event it is. The one below reaches the family.
             for (_, engine) in self.engines.iter_mut().filter(|(name, _)| name.as_deref() != agent) {
                 engine.observe(event.at, &event.kind);
             }
         }
         let mut findings = match event.kind {
-            EventKind::Lifecycle { event: name @ ("subagent_spawn" | "subagent_end"), fields } => {
-                self.child(event.at, name, agent, fields)
-            }
+            EventKind::Lifecycle {
+                event: name @ (LifecycleEvent::SubagentSpawn | LifecycleEvent::SubagentEnd),
+                fields,
+            } => self.child(event.at, name, agent, fields),
             _ => Vec::new(),
         };
         let observed = self.engine(agent).observe_gist(event.at, &event.kind, gist);
@@ -129,9 +130,9 @@ impl Detector {
     }
 
     /// A child that fails is an answer to the parent that asked for it.
-    fn child(&mut self, at: f64, name: &str, agent: Option<&str>, fields: &str) -> Vec<Finding> {
+    fn child(&mut self, at: f64, name: LifecycleEvent, agent: Option<&str>, fields: &str) -> Vec<Finding> {
         let (Some(agent), Ok(fields)) = (agent, serde_json::from_str::<ChildFields>(fields)) else { return Vec::new() };
-        if name == "subagent_spawn" {
+        if name == LifecycleEvent::SubagentSpawn {
             if self.children.len() >= MAX_CHILDREN {
                 self.children.remove(0);
             }

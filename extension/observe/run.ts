@@ -38,7 +38,7 @@ export class RunObserver {
     this.#aborted = stopReason === "aborted" || (stopReason === "error" && /\babort/i.test(errorMessage));
     this.#failure =
       message.stopReason === "error" ? (message.errorMessage ?? "unknown error").slice(0, 1000) : undefined;
-    if (this.#failure === undefined) this.#retried(true);
+    if (this.#failure === undefined) this.#attempt = 0;
     else lifecycle(this.#sink, "provider_limit", { errorMessage: this.#failure });
   }
 
@@ -48,7 +48,7 @@ export class RunObserver {
 
   /** Whether the user stopped the run. */
   settled(event: AgentSettledEvent): boolean {
-    this.#retried(false);
+    this.#attempt = 0;
     this.#failure = undefined;
     const aborted = event.aborted ?? this.#aborted;
     if (aborted) lifecycle(this.#sink, "user_abort");
@@ -87,11 +87,5 @@ export class RunObserver {
 
   answered(): void {
     lifecycle(this.#sink, "ui_prompt_end");
-  }
-
-  #retried(success: boolean): void {
-    if (this.#attempt === 0) return;
-    lifecycle(this.#sink, "auto_retry_end", { success, attempt: this.#attempt });
-    this.#attempt = 0;
   }
 }

@@ -2,8 +2,10 @@
 // them as they lie in an array, in a package's events or in a session file, and each only once. They come from other
 // processes: every field is checked here. Opens and ends no target, reads no file, and knows no package.
 
+import type { LifecycleFields } from "../../index.js";
 import { argumentsText, assistantText, textOf } from "../content.ts";
-import type { Sink } from "../observe/sink.ts";
+import type { LiveEvent } from "../generated/events.ts";
+import type { Sent, Sink } from "../observe/sink.ts";
 
 /** Keys that are remembered, so that a message that comes again is known. */
 const MAX_KEYS = 20_000;
@@ -124,7 +126,7 @@ export class Feed {
     this.#time(Number.NaN);
     this.#working = false;
     this.#open.clear();
-    this.#retried(false);
+    this.#attempt = 0;
     this.#failure = undefined;
     if (aborted) this.#lifecycle("user_abort");
     this.#lifecycle("agent_settled");
@@ -168,14 +170,11 @@ export class Feed {
       case "toolResult":
         this.#ended(message);
         return true;
-      case "bashExecution":
-        this.#lifecycle("user_bash", { command: name(message.command) });
-        return true;
       case "compactionSummary":
         this.#lifecycle("compaction_end", { tokensBefore: amount(message.tokensBefore) });
         return true;
       default:
-        // The system prompt, a summary of a branch, or what a later Pi has: not this agent's doing.
+        // The system prompt, a command of the user, a summary of a branch, or what a later Pi has: not this agent's doing.
         return true;
     }
   }
@@ -196,7 +195,7 @@ export class Feed {
     // A person's word starts a new run of requests: what failed before is no failure of this one.
     if (!synthetic) {
       this.#failure = undefined;
-      this.#retried(false);
+      this.#attempt = 0;
     }
     this.#signal(store.observeUser(handle, this.#at, text, synthetic));
   }
@@ -210,7 +209,7 @@ export class Feed {
       this.#lifecycle("auto_retry_start", { attempt: this.#attempt, errorMessage: this.#failure });
     }
     this.#failure = stopReason === "error" ? failure(message.errorMessage) : undefined;
-    if (this.#failure === undefined) this.#retried(true);
+    if (this.#failure === undefined) this.#attempt = 0;
     else this.#lifecycle("provider_limit", { errorMessage: this.#failure });
     this.#turn += 1;
     const { store, handle } = this.#sink;
@@ -248,12 +247,6 @@ export class Feed {
     this.#lifecycle("agent_start");
   }
 
-  #retried(success: boolean): void {
-    if (this.#attempt === 0) return;
-    this.#lifecycle("auto_retry_end", { success, attempt: this.#attempt });
-    this.#attempt = 0;
-  }
-
   #usage(usage: unknown): number {
     if (!isObject(usage)) return 0;
     const { cost } = usage;
@@ -265,7 +258,7 @@ export class Feed {
     return store.observeUsage(handle, this.#at, input, output, cacheRead, cacheWrite, usd);
   }
 
-  #lifecycle(event: string, fields?: Fields): void {
+  #lifecycle<E extends LiveEvent>(event: E, fields?: Sent<LifecycleFields[E]>): void {
     const { store, handle } = this.#sink;
     const text = fields === undefined ? "" : JSON.stringify(fields);
     this.#signal(store.observeLifecycle(handle, this.#at, event, text));

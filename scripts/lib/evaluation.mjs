@@ -1,5 +1,6 @@
 // docs/evaluation.md: made of scores, and read back to compare with. Pure: no file.
 
+import { TRACE_EVENTS } from "../../extension/generated/events.ts";
 import { figures, isRight } from "./score.mjs";
 
 /**
@@ -29,6 +30,27 @@ export function tallies(results, key) {
     found.set(name, tally);
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
+
+const LIVE = "what Pi tells";
+const TRACES = "with events that only traces have";
+
+/**
+ * Whether a case can be judged by what Pi tells of a running agent, or has what nothing tells live: certain lifecycle events,
+ * the figures of a tick, and changes of files from outside.
+ * @param {Result} result
+ */
+function sourceOf({ labelled }) {
+  const onlyInTraces = labelled.events.some((event) => {
+    const { type, event: name, ...fields } = /** @type {Record<string, unknown>} */ (event);
+    if (type === "file_change") return true;
+    if (type !== "lifecycle") return false;
+    return (
+      TRACE_EVENTS.has(String(name)) ||
+      (name === "tick" && ["inFlight", "outputBytes", "cpuSec"].some((field) => field in fields))
+    );
+  });
+  return onlyInTraces ? TRACES : LIVE;
 }
 
 /** @param {Result} result */
@@ -178,6 +200,11 @@ export function evaluationText(results, wrong, before) {
     "## Scores",
     "",
     scoreTable(new Map([...sets, ...tallies(results, () => "all")])),
+    "",
+    "The same cases by where their events come from. Some have events that nothing tells while an agent runs in Pi",
+    "([trace.md](trace.md), *traces only*): what is found by them is not found in Pi.",
+    "",
+    scoreTable(tallies(results, sourceOf), "cases"),
     "",
     "## Interventions",
     "",

@@ -10,7 +10,9 @@ import { root } from "./native.mjs";
  * @typedef {{ section: string, evidence: string[], interventions: string[], keys: string[], docs: string }} Rule
  * @typedef {{ name: string, severity: string, proposes: string, audience: string, state: string, brief: string, footer: string,
  *   itself: string[], others: string[], untilActive: boolean, outlives: boolean, limit: boolean, when: string }} Intervention
- * @typedef {{ keys: Key[], evidence: { name: string, atTheEnd: boolean }[], interventions: Intervention[], rules: Rule[], schema: object }} Catalog
+ * @typedef {{ name: string, source: "live" | "store" | "traces", own: boolean, meaning: string,
+ *   fields: { name: string, type: string, optional: boolean }[] }} Event
+ * @typedef {{ keys: Key[], evidence: { name: string, atTheEnd: boolean }[], interventions: Intervention[], rules: Rule[], events: Event[], schema: object }} Catalog
  */
 
 const LIFECYCLE = "Lifecycle";
@@ -34,14 +36,20 @@ export function generated(catalog = readCatalog()) {
       withBlocks("docs/rules.md", { rules: ruleTexts(catalog), interventions: interventionTable(catalog, false) }),
     ],
     ["docs/lifecycle.md", withBlocks("docs/lifecycle.md", { interventions: interventionTable(catalog, true) })],
+    ["docs/trace.md", withBlocks("docs/trace.md", { events: eventTable(catalog.events) })],
     [
       "index.d.ts",
-      withBlocks("index.d.ts", {
-        keys: catalog.keys.map(keyDeclaration).join("\n"),
-        evidence: union("EvidenceType", catalog.evidence),
-        interventions: union("InterventionKind", catalog.interventions),
-      }),
+      formatted(
+        "index.d.ts",
+        withBlocks("index.d.ts", {
+          keys: catalog.keys.map(keyDeclaration).join("\n"),
+          evidence: union("EvidenceType", catalog.evidence),
+          interventions: union("InterventionKind", catalog.interventions),
+          events: catalog.events.map(eventDeclaration).join("\n"),
+        }),
+      ),
     ],
+    ["extension/generated/events.ts", formatted("extension/generated/events.ts", liveEvents(catalog.events))],
     ["extension/generated/kinds.ts", formatted("extension/generated/kinds.ts", kinds(catalog))],
   ];
   return files;
@@ -168,6 +176,42 @@ export const INTERVENTIONS: Readonly<Record<InterventionKind, InterventionInfo>>
 
 /** Evidence that an agent ends its run with: it holds until the agent does something. */
 export const AT_THE_END: ReadonlySet<EvidenceType> = new Set(${JSON.stringify(atTheEnd)});
+`;
+}
+
+const SOURCES = { live: "the extension", store: "the store itself", traces: "**traces only**" };
+
+/** @param {Event[]} events */
+function eventTable(events) {
+  const rows = events.map(({ name, source, fields, meaning }) => {
+    const shown = fields.map((field) => `\`${field.name}${field.optional ? "?" : ""}\``).join(", ");
+    return `| \`${name}\` | ${shown} | ${SOURCES[source]} | ${meaning.replaceAll("\n", " ")} |`;
+  });
+  return ["| event | fields | sent by | meaning |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** @param {Event} event */
+function eventDeclaration({ name, source, fields, meaning }) {
+  const where = source === "traces" ? " In recorded traces only." : "";
+  const lines = wrap(`${capital(meaning.replaceAll("\n", " "))}.${where}`, "   * ");
+  const comment = lines.length === 1 ? `  /** ${lines[0]?.slice(5)} */` : ["  /**", ...lines, "   */"].join("\n");
+  const shape = fields.map((field) => `${field.name}${field.optional ? "?" : ""}: ${field.type}`).join("; ");
+  return `${comment}\n  ${name}: ${shape === "" ? "Record<string, never>" : `{ ${shape} }`};`;
+}
+
+/** @param {Event[]} events */
+function liveEvents(events) {
+  const named = (/** @type {string} */ from) => events.filter(({ source }) => source === from).map(({ name }) => name);
+  const [names, traces] = [named("live"), named("traces")];
+  return `// Made by \`npm run generate\` from the Rust core, which declares all events in one place. Do not edit.
+
+/** Lifecycle events that the extension sends; the store knows the others by itself, or only traces have them. */
+export const LIVE_EVENTS = ${JSON.stringify(names)} as const;
+
+export type LiveEvent = (typeof LIVE_EVENTS)[number];
+
+/** Lifecycle events that nothing in Pi tells: only recorded traces have them. */
+export const TRACE_EVENTS: ReadonlySet<string> = new Set(${JSON.stringify(traces)});
 `;
 }
 

@@ -4,6 +4,8 @@ use pi_watchdog_supervisor::catalog;
 use pi_watchdog_supervisor::kinds::{EvidenceType, InterventionKind, RuleInfo};
 use pi_watchdog_supervisor::policy::config::{KEYS, schema, values};
 use pi_watchdog_supervisor::setting::{Key, Shape};
+use pi_watchdog_supervisor::trace::LifecycleEvent;
+use pi_watchdog_supervisor::trace::lifecycle::EventInfo;
 use pi_watchdog_supervisor::{detect, lifecycle};
 use serde_json::{Value, json};
 
@@ -18,6 +20,7 @@ fn main() {
         "evidence": catalog::evidence().iter().map(|kind| evidence(*kind)).collect::<Vec<_>>(),
         "interventions": catalog::interventions().map(intervention).collect::<Vec<_>>(),
         "rules": sections,
+        "events": LifecycleEvent::ALL.iter().map(|(_, info)| event(info)).collect::<Vec<_>>(),
         "schema": schema(),
     });
     println!("{catalog:#}");
@@ -54,6 +57,23 @@ fn typescript(shape: &Shape) -> String {
         Shape::Integer { .. } | Shape::Usd { .. } | Shape::Seconds { .. } => "number".to_owned(),
         Shape::OneOf(names) => names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" | "),
     }
+}
+
+fn event(EventInfo { name, source, own, fields, meaning }: &EventInfo) -> Value {
+    json!({
+        "name": name,
+        "source": source.name(),
+        "own": own,
+        "fields": fields
+            .iter()
+            .map(|field| json!({
+                "name": field.name,
+                "type": field.shape.trim_end_matches('?'),
+                "optional": field.shape.ends_with('?'),
+            }))
+            .collect::<Vec<_>>(),
+        "meaning": meaning.trim(),
+    })
 }
 
 fn evidence(kind: EvidenceType) -> Value {

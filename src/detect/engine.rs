@@ -17,7 +17,7 @@ use super::rules::{Context, Found, Happening, Rules, Settings};
 use super::speech::Speech;
 use crate::kinds::InterventionKind;
 use crate::text::fast;
-use crate::trace::{EventKind, StopReason, Usage};
+use crate::trace::{EventKind, LifecycleEvent, StopReason, Usage};
 
 /// Open calls kept per agent; a real agent has a handful.
 const MAX_PENDING: usize = 1024;
@@ -376,44 +376,47 @@ impl Engine {
         out.findings.extend(over);
     }
 
-    fn lifecycle(&mut self, at: f64, event: &str, fields: &str, out: &mut Observed) {
+    fn lifecycle(&mut self, at: f64, event: LifecycleEvent, fields: &str, out: &mut Observed) {
         match event {
             // What came since the last finished turn is sent again.
-            "provider_retry" => {
+            LifecycleEvent::ProviderRetry => {
                 let turn = self.round.turn;
                 self.pending.retain(|pending| pending.turn != turn);
                 self.message = None;
                 self.retrying = self.round.number > 0;
             }
-            "agent_end" | "agent_settled" | "session_shutdown" | "chain_end" => {
+            LifecycleEvent::AgentEnd
+            | LifecycleEvent::AgentSettled
+            | LifecycleEvent::SessionShutdown
+            | LifecycleEvent::ChainEnd => {
                 self.finish_message(at, out);
                 self.pending.clear();
                 self.tell(at, Happening::RunEnded, out);
-                if event != "agent_end" {
+                if event != LifecycleEvent::AgentEnd {
                     out.changed |= self.stuck();
                     out.findings.extend(self.incidents.left_behind(self.worked, at));
                     self.incidents.forget();
                 }
             }
-            "compaction_start" => self.finish_message(at, out),
-            "compaction_end" => {
+            LifecycleEvent::CompactionStart => self.finish_message(at, out),
+            LifecycleEvent::CompactionEnd => {
                 let by_person = reason_of(fields).as_deref() == Some("manual");
                 self.tell(at, Happening::Compacted { by_person }, out);
             }
             // The user ended it: nothing is over by that, and nothing more is said until the user speaks.
-            "user_abort" => {
+            LifecycleEvent::UserAbort => {
                 self.pending.clear();
                 out.changed |= self.stuck();
                 self.incidents.forget();
             }
             // The watchdog, or a sub-agent package with news of a child, spoke to the agent.
-            "notice" => {
+            LifecycleEvent::Notice => {
                 self.finish_message(at, out);
                 self.tell(at, Happening::Notice, out);
             }
-            "auto_retry_start" => self.tell(at, Happening::Retry, out),
-            "tick" => self.tick(at, out),
-            "suspended" => {
+            LifecycleEvent::AutoRetryStart => self.tell(at, Happening::Retry, out),
+            LifecycleEvent::Tick => self.tick(at, out),
+            LifecycleEvent::Suspended => {
                 if let Some(ms) = number_of(fields, "ms").filter(|ms| *ms > 0.0) {
                     for pending in &mut self.pending {
                         pending.at = (pending.at + ms).min(at);

@@ -12,7 +12,7 @@ use super::incident::Severity;
 use super::naive::{Moment, Naive, Nature, Step};
 use crate::detector::Detector;
 use crate::policy::Config;
-use crate::trace::{Event, EventKind, FileState, StopReason, Usage};
+use crate::trace::{Event, EventKind, FileState, LifecycleEvent, StopReason, Usage};
 
 // Runs told in a small language ---------------------------------------------------------------------------------------
 
@@ -507,8 +507,8 @@ proptest! {
                     files: if *flag { &[] } else { &files }, blocked_by: flag.then_some("guard"),
                 },
                 9 => EventKind::FileChange { path: other, hash_before: None, hash_after: flag.then_some(text) },
-                10 => EventKind::Lifecycle { event: "provider_retry", fields: other },
-                _ => EventKind::Lifecycle { event: ["compaction_end", "tick", "agent_end", "subagent_end"][*turn as usize % 4], fields: other },
+                10 => EventKind::Lifecycle { event: LifecycleEvent::ProviderRetry, fields: other },
+                _ => EventKind::Lifecycle { event: LifecycleEvent::parse(["compaction_end", "tick", "agent_end", "subagent_end"][*turn as usize % 4]), fields: other },
             };
             let agent = flag.then_some(tool.as_str());
             detector.observe(&Event { at: *at, agent, kind });

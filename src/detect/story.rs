@@ -54,7 +54,7 @@ impl Story {
     }
 
     pub fn lifecycle_with(&mut self, event: &str, fields: &str) -> &mut Self {
-        self.tell(&EventKind::Lifecycle { event, fields });
+        self.tell(&EventKind::Lifecycle { event: crate::trace::LifecycleEvent::parse(event), fields });
         self
     }
 

@@ -79,7 +79,10 @@ impl Wreck {
     }
 
     fn life(&mut self, agent: &str, event: &str, fields: &Value) {
-        self.event(agent, EventKind::Lifecycle { event, fields: &fields.to_string() });
+        self.event(
+            agent,
+            EventKind::Lifecycle { event: crate::trace::LifecycleEvent::parse(event), fields: &fields.to_string() },
+        );
     }
 
     fn says(&mut self, agent: &str, text: &str, usd: f64) {

@@ -13,7 +13,7 @@ use crate::detect::intervention::Action as Suggested;
 use crate::detect::rules::result::EMPTY_RESULT;
 use crate::detect::{Action, Role, Severity, ToolClass};
 use crate::text::fast;
-use crate::trace::{EventKind, StopReason};
+use crate::trace::{EventKind, LifecycleEvent, StopReason};
 
 /// Fruitless answers of a finished agent before taking it up again is told.
 const REFUSALS: u32 = 2;
@@ -324,23 +324,23 @@ impl Family {
         path::absolute(&self.member(id).cwd, path)
     }
 
-    fn lifecycle(&mut self, id: Id, at: f64, event: &str, text: &str) {
+    fn lifecycle(&mut self, id: Id, at: f64, event: LifecycleEvent, text: &str) {
         match event {
-            "agent_start" => self.stirs(id, at),
-            "agent_end" => {
+            LifecycleEvent::AgentStart => self.stirs(id, at),
+            LifecycleEvent::AgentEnd => {
                 self.member_mut(id).clock.sign(at);
                 self.run_over(id, at);
             }
-            "agent_settled" | "chain_end" => self.run_over(id, at),
-            "compaction_start" => {
+            LifecycleEvent::AgentSettled | LifecycleEvent::ChainEnd => self.run_over(id, at),
+            LifecycleEvent::CompactionStart => {
                 self.member_mut(id).clock.sign(at);
                 self.member_mut(id).clock.compacting(Some(at));
             }
-            "compaction_end" => {
+            LifecycleEvent::CompactionEnd => {
                 self.member_mut(id).clock.compacting(None);
                 self.member_mut(id).clock.sign(at);
             }
-            "tick" => {
+            LifecycleEvent::Tick => {
                 let fields = Fields::parse(text);
                 self.signs(&fields, at);
                 self.tick(at);
@@ -349,12 +349,16 @@ impl Family {
         }
     }
 
-    fn rarely(&mut self, id: Id, at: f64, event: &str, fields: &Fields) {
+    fn rarely(&mut self, id: Id, at: f64, event: LifecycleEvent, fields: &Fields) {
         match event {
-            "ui_prompt_start" | "ui_prompt_end" | "permission_ask" | "permission_reply" | "message_send" => {
+            LifecycleEvent::UiPromptStart
+            | LifecycleEvent::UiPromptEnd
+            | LifecycleEvent::PermissionAsk
+            | LifecycleEvent::PermissionReply
+            | LifecycleEvent::MessageSend => {
                 self.talk(id, at, event, fields);
             }
-            "session_start" => {
+            LifecycleEvent::SessionStart => {
                 if let Some(cwd) = fields.text("cwd") {
                     self.member_mut(id).cwd = path::absolute("", cwd);
                 }
@@ -366,28 +370,28 @@ impl Family {
                 }
                 self.member_mut(id).clock.sign(at);
             }
-            "session_shutdown" => self.leave(id, "stopped", at),
-            "thinking_level" => {
+            LifecycleEvent::SessionShutdown => self.leave(id, "stopped", at),
+            LifecycleEvent::ThinkingLevel => {
                 if let Some(level) = fields.text("level") {
                     self.member_mut(id).clock.thinking = Thinking::parse(level);
                 }
             }
-            "tool_update" => {
+            LifecycleEvent::ToolUpdate => {
                 self.member_mut(id).clock.worked(fields.text("callId"), at);
             }
-            "auto_retry_start" => {
+            LifecycleEvent::AutoRetryStart => {
                 let delay = fields.number("delayMs").unwrap_or(0.0);
                 let named = fields.text("errorMessage").and_then(named_wait).unwrap_or(0.0);
                 self.stirs(id, at);
                 self.member_mut(id).clock.excuse(at + delay.max(named));
             }
-            "provider_limit" => {
+            LifecycleEvent::ProviderLimit => {
                 let named = fields.number("resetInSec").map(|seconds| seconds * 1000.0);
                 let named = named.or_else(|| fields.text("errorMessage").and_then(named_wait)).unwrap_or(0.0);
                 self.stirs(id, at);
                 self.member_mut(id).clock.excuse(at + named.max(RETRY_MS));
             }
-            "subagent_spawn" => {
+            LifecycleEvent::SubagentSpawn => {
                 // The event is the child's; in a stream of one agent's events it may also name it.
                 let name = fields.text("id").map_or_else(|| self.member(id).name.to_string(), str::to_owned);
                 let kin = Kin {
@@ -401,26 +405,26 @@ impl Family {
                 };
                 self.join(&name, &kin, at);
             }
-            "subagent_end" => self.leave(id, fields.text("status").unwrap_or("completed"), at),
-            "subagent_resume" => self.resumes(id, at),
-            "subagent_stream" if id == ROOT => {
+            LifecycleEvent::SubagentEnd => self.leave(id, fields.text("status").unwrap_or("completed"), at),
+            LifecycleEvent::SubagentResume => self.resumes(id, at),
+            LifecycleEvent::SubagentStream if id == ROOT => {
                 let clock = &mut self.member_mut(id).clock;
                 clock.below = clock.below.max(at);
             }
-            "subagent_stream" | "subagent_request" => self.stirs(id, at),
-            "file_read" => {
+            LifecycleEvent::SubagentStream | LifecycleEvent::SubagentRequest => self.stirs(id, at),
+            LifecycleEvent::FileRead => {
                 if let Some(path) = fields.text("path") {
                     self.conflicts.read(id, &path::absolute("", path));
                 }
             }
             // A path through a link, resolved; the call itself is an event of its own.
-            "file_written" => {
+            LifecycleEvent::FileWritten => {
                 if let Some(path) = fields.text("path") {
                     self.changed(id, at, path);
                 }
             }
-            "usage" => self.usage(id, at, fields),
-            "user_abort" => {
+            LifecycleEvent::Usage => self.usage(id, at, fields),
+            LifecycleEvent::UserAbort => {
                 for other in self.all_below(id) {
                     if self.member(other).running() {
                         self.member_mut(other).stopped_at = Some(at);
@@ -429,30 +433,30 @@ impl Family {
                 self.run_over(id, at);
                 self.member_mut(id).aborted = true;
             }
-            "process" => self.process(id, at, fields),
-            "suspended" => self.suspended(fields.number("ms").unwrap_or(0.0), at),
+            LifecycleEvent::Process => self.process(id, at, fields),
+            LifecycleEvent::Suspended => self.suspended(fields.number("ms").unwrap_or(0.0), at),
             _ => {}
         }
     }
 
     /// Questions and answers: to people, to permissions, to other agents.
-    fn talk(&mut self, id: Id, at: f64, event: &str, fields: &Fields) {
+    fn talk(&mut self, id: Id, at: f64, event: LifecycleEvent, fields: &Fields) {
         match event {
-            "ui_prompt_start" | "permission_ask" => {
+            LifecycleEvent::UiPromptStart | LifecycleEvent::PermissionAsk => {
                 let question = fields.text("requestId").unwrap_or("");
                 self.asks(id, question, None, at);
                 self.member_mut(id).clock.asks();
             }
-            "ui_prompt_end" => {
+            LifecycleEvent::UiPromptEnd => {
                 let question = fields.text("requestId").unwrap_or("");
                 self.answered(id, question, at);
             }
-            "permission_reply" => {
+            LifecycleEvent::PermissionReply => {
                 let question = fields.text("requestId").unwrap_or("").to_owned();
                 let asker = self.ids().find(|id| self.member(*id).questions.iter().any(|open| *open.id == *question));
                 self.answered(asker.unwrap_or(id), &question, at);
             }
-            "message_send" => {
+            LifecycleEvent::MessageSend => {
                 let to = fields.text("to").map(str::to_owned);
                 self.stirs(id, at);
                 let receiver = to.as_deref().and_then(|to| self.id_of(to));

@@ -61,7 +61,7 @@ mod tests {
     use crate::detect::{Finding, Severity};
     use crate::detector::Detector;
     use crate::policy::Config;
-    use crate::trace::{Event, EventKind, StopReason};
+    use crate::trace::{Event, EventKind, LifecycleEvent, StopReason};
 
     const NAMES: [&str; 4] = ["main", "a", "b", "c"];
 
@@ -108,7 +108,7 @@ mod tests {
             {
                 now += ms;
                 let fields = json!({ "ms": ms }).to_string();
-                let kind = EventKind::Lifecycle { event: "suspended", fields: &fields };
+                let kind = EventKind::Lifecycle { event: LifecycleEvent::Suspended, fields: &fields };
                 findings.extend(detector.observe(&Event { at: now, agent: None, kind }));
             }
             let mut see = |agent: usize, at: f64, kind: EventKind<'_>| {
@@ -119,7 +119,7 @@ mod tests {
             match *step {
                 Step::Spawn(agent, parent) => {
                     let fields = json!({ "parent": NAMES[parent], "background": true }).to_string();
-                    see(agent, now, EventKind::Lifecycle { event: "subagent_spawn", fields: &fields });
+                    see(agent, now, EventKind::Lifecycle { event: LifecycleEvent::SubagentSpawn, fields: &fields });
                 }
                 Step::Call(agent) => {
                     let args = format!(r#"{{"command":"make {turn}"}}"#);
@@ -130,9 +130,15 @@ mod tests {
                     let (call_id, tool, is_error) = ("c", "bash", false);
                     see(agent, now, EventKind::ToolResult { turn, call_id, tool, output, is_error, files, blocked_by });
                 }
-                Step::Asks(agent) => see(agent, now, EventKind::Lifecycle { event: "ui_prompt_start", fields: "{}" }),
-                Step::Answered(agent) => see(agent, now, EventKind::Lifecycle { event: "ui_prompt_end", fields: "{}" }),
-                Step::Abort(agent) => see(agent, now, EventKind::Lifecycle { event: "user_abort", fields: "{}" }),
+                Step::Asks(agent) => {
+                    see(agent, now, EventKind::Lifecycle { event: LifecycleEvent::UiPromptStart, fields: "{}" });
+                }
+                Step::Answered(agent) => {
+                    see(agent, now, EventKind::Lifecycle { event: LifecycleEvent::UiPromptEnd, fields: "{}" });
+                }
+                Step::Abort(agent) => {
+                    see(agent, now, EventKind::Lifecycle { event: LifecycleEvent::UserAbort, fields: "{}" });
+                }
                 Step::Says(agent) => {
                     let text = format!("word {turn}");
                     let (thinking, stop_reason, usage) = ("", StopReason::ToolUse, None);

@@ -99,7 +99,10 @@ impl Tale {
     }
 
     fn life(&mut self, agent: &str, event: &str, fields: &Value) -> &mut Self {
-        self.event(agent, &EventKind::Lifecycle { event, fields: &fields.to_string() });
+        self.event(
+            agent,
+            &EventKind::Lifecycle { event: crate::trace::LifecycleEvent::parse(event), fields: &fields.to_string() },
+        );
         self
     }
 

@@ -7,7 +7,7 @@ use napi_derive::napi;
 
 use super::strings::{Text, with_texts};
 use crate::store::Store;
-use crate::trace::{EventKind, FileState, StopReason, Usage};
+use crate::trace::{EventKind, FileState, LifecycleEvent, StopReason, Usage};
 
 fn observe(handle: u32, at: f64, kind: &EventKind<'_>) -> u32 {
     Store::with_global(|store| store.observe(handle, at, kind))
@@ -114,7 +114,9 @@ pub fn observe_file_change(handle: u32, at: f64, path: Text, hash_before: Text, 
 
 #[napi(catch_unwind, ts_args_type = "handle: number, at: number, event: string, fields: string")]
 pub fn observe_lifecycle(handle: u32, at: f64, event: Text, fields: Text) -> Result<u32> {
-    with_texts([event, fields], |[event, fields]| observe(handle, at, &EventKind::Lifecycle { event, fields }))
+    with_texts([event, fields], |[event, fields]| {
+        observe(handle, at, &EventKind::Lifecycle { event: LifecycleEvent::parse(event), fields })
+    })
 }
 
 #[napi(catch_unwind, ts_args_type = "rootId: string, at: number")]

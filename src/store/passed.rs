@@ -7,40 +7,22 @@ use std::sync::Arc;
 use super::event::Kind;
 use crate::detect::{Action, ToolClass};
 use crate::lifecycle::{Family, Id};
-use crate::trace::EventKind;
+use crate::trace::{EventKind, LifecycleEvent};
 
 /// Open calls remembered of one session.
 const OPEN: usize = 256;
-/// Lifecycle events of a session that are about itself.
-const OWN: [&str; 14] = [
-    "agent_start",
-    "agent_end",
-    "agent_settled",
-    "compaction_start",
-    "compaction_end",
-    "auto_retry_start",
-    "provider_limit",
-    "thinking_level",
-    "tool_update",
-    "ui_prompt_start",
-    "ui_prompt_end",
-    "user_abort",
-    "file_read",
-    "file_written",
-];
-
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Passed {
-    Life { at: f64, event: &'static str, fields: String },
+    Life { at: f64, event: LifecycleEvent, fields: String },
     Event { at: f64, kind: Kind, action: Option<Arc<Action>>, turn: u32, call_id: String, is_error: bool },
 }
 
 impl Passed {
     /// A lifecycle event, when it is one that a session may say of itself.
     pub fn life(at: f64, name: &str, fields: String) -> Option<Self> {
-        let event = OWN.iter().find(|own| **own == name)?;
-        Some(Self::Life { at, event, fields })
+        let event = LifecycleEvent::parse(name);
+        event.is_own().then_some(Self::Life { at, event, fields })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::detect::{Action, Engine, Evidence, Finding, LoopCost, Observed, Sever
 use crate::policy::{Config, should_alert};
 use crate::process::Process;
 use crate::text;
-use crate::trace::{EventKind, StopReason, Usage};
+use crate::trace::{EventKind, LifecycleEvent, StopReason, Usage};
 
 /// Characters of a message that are kept as its one line.
 const LINE: usize = 120;
@@ -282,7 +282,7 @@ impl Target {
         let input = matches!(kind, EventKind::User { synthetic: true, .. });
         let mut observed = if input && std::mem::take(&mut self.child_ended) {
             // What a program says now is news of the child, however alike it is worded.
-            self.engine.observe(at, &EventKind::Lifecycle { event: "notice", fields: "" })
+            self.engine.observe(at, &EventKind::Lifecycle { event: LifecycleEvent::Notice, fields: "" })
         } else {
             self.engine.observe(at, kind)
         };
@@ -312,7 +312,7 @@ impl Target {
             (EventKind::FileChange { .. }, _) => self.breaker.changed_outside(),
             (
                 EventKind::User { synthetic: false, .. }
-                | EventKind::Lifecycle { event: "agent_end" | "agent_settled", .. },
+                | EventKind::Lifecycle { event: LifecycleEvent::AgentEnd | LifecycleEvent::AgentSettled, .. },
                 _,
             ) => self.breaker.settle(),
             _ => {}
@@ -331,7 +331,7 @@ impl Target {
     pub(super) fn suspended(&mut self, ms: f64, at: f64) {
         if self.observes() {
             let fields = format!(r#"{{"ms":{ms}}}"#);
-            self.engine.observe(at, &EventKind::Lifecycle { event: "suspended", fields: &fields });
+            self.engine.observe(at, &EventKind::Lifecycle { event: LifecycleEvent::Suspended, fields: &fields });
         }
     }
 

@@ -3,6 +3,8 @@
 //! Borrowed, so that an event costs no allocation on its way from JS or from a file line into the engine.
 //! Shapes follow `docs/trace.md`; times are **milliseconds** here (trace files carry seconds).
 
+use super::lifecycle::LifecycleEvent;
+
 /// One event of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event<'a> {
@@ -38,8 +40,8 @@ pub enum EventKind<'a> {
     },
     /// A file changed outside the agent's own tool calls.
     FileChange { path: &'a str, hash_before: Option<&'a str>, hash_after: Option<&'a str> },
-    /// Anything else; `fields` is the JSON object text of the event (its extra fields). Unknown events are ignored.
-    Lifecycle { event: &'a str, fields: &'a str },
+    /// Anything else; `fields` is the JSON object text of the event (its extra fields).
+    Lifecycle { event: LifecycleEvent, fields: &'a str },
 }
 
 /// A file's content hash at one moment. The hash is opaque: only equality counts.

@@ -4,6 +4,7 @@
 
 mod event;
 mod json;
+pub mod lifecycle;
 mod link;
 mod long_text;
 mod outline;
@@ -13,6 +14,7 @@ mod trace_file;
 
 pub use event::{Event, EventKind, FileState, StopReason, Usage};
 pub use json::LineError;
+pub use lifecycle::LifecycleEvent;
 pub use link::{Link, Parent, link_of};
 pub use outline::Outline;
 pub use session_file::{EntryRead, Path, read_entry};

@@ -1,6 +1,6 @@
 //! An event without its long texts: what can be kept, and handed to another thread, when the texts have been read.
 
-use super::{Event, EventKind, FileState, StopReason, Usage};
+use super::{Event, EventKind, FileState, LifecycleEvent, StopReason, Usage};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
@@ -17,7 +17,7 @@ enum OutlineKind {
     ToolCall { turn: u32, call_id: Box<str>, tool: Box<str> },
     ToolResult { turn: u32, call_id: Box<str>, tool: Box<str>, is_error: bool, blocked_by: Option<Box<str>> },
     FileChange { path: Box<str>, hash_before: Option<Box<str>>, hash_after: Option<Box<str>> },
-    Lifecycle { event: Box<str>, fields: Box<str> },
+    Lifecycle { event: LifecycleEvent, fields: Box<str> },
 }
 
 impl Outline {
@@ -44,9 +44,7 @@ impl Outline {
                 hash_before: hash_before.map(Box::from),
                 hash_after: hash_after.map(Box::from),
             },
-            EventKind::Lifecycle { event, fields } => {
-                OutlineKind::Lifecycle { event: event.into(), fields: fields.into() }
-            }
+            EventKind::Lifecycle { event, fields } => OutlineKind::Lifecycle { event, fields: fields.into() },
         };
         Self { at: event.at, agent: event.agent.map(Box::from), kind }
     }
@@ -75,7 +73,7 @@ impl Outline {
             OutlineKind::FileChange { path, hash_before, hash_after } => {
                 EventKind::FileChange { path, hash_before: hash_before.as_deref(), hash_after: hash_after.as_deref() }
             }
-            OutlineKind::Lifecycle { event, fields } => EventKind::Lifecycle { event, fields },
+            OutlineKind::Lifecycle { event, fields } => EventKind::Lifecycle { event: *event, fields },
         };
         Event { at: self.at, agent: self.agent.as_deref(), kind }
     }
@@ -105,7 +103,7 @@ mod tests {
                 blocked_by: Some("guard"),
             },
             EventKind::FileChange { path: "p", hash_before: None, hash_after: Some("h") },
-            EventKind::Lifecycle { event: "tick", fields: "{}" },
+            EventKind::Lifecycle { event: LifecycleEvent::Tick, fields: "{}" },
         ];
         let outlined = [
             EventKind::User { text: "", synthetic: true },
@@ -122,7 +120,7 @@ mod tests {
                 blocked_by: Some("guard"),
             },
             EventKind::FileChange { path: "p", hash_before: None, hash_after: Some("h") },
-            EventKind::Lifecycle { event: "tick", fields: "{}" },
+            EventKind::Lifecycle { event: LifecycleEvent::Tick, fields: "{}" },
         ];
         for (whole, outlined) in whole.into_iter().zip(outlined) {
             assert_eq!(Outline::of(&event(whole)).event(), event(outlined));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::json::{Block, Content, LineError, Number, RawUsage, Text, with_parsed};
 use super::long_text::Buffers;
 use super::time::parse_iso_ms;
-use super::{Event, EventKind, StopReason, Usage};
+use super::{Event, EventKind, LifecycleEvent, StopReason, Usage};
 
 /// Where a path of the tree stands. Cheap to copy, so that branches can start from it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,10 +74,6 @@ struct Entry<'a> {
     usage: Option<RawUsage>,
     #[serde(default)]
     tokens_before: Number,
-    #[serde(borrow, default)]
-    target_id: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    from_id: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -99,10 +95,6 @@ struct Message<'a> {
     tool_name: Option<Text<'a>>,
     #[serde(default)]
     is_error: Option<bool>,
-    #[serde(borrow, default)]
-    command: Option<Text<'a>>,
-    #[serde(default)]
-    exit_code: Number,
 }
 
 /// Reads one line. Its events come without their place on a path: see [`Path::settle`].
@@ -144,25 +136,13 @@ fn read_parsed(entry: &Entry<'_>, sink: &mut impl FnMut(&Event<'_>)) -> EntryRea
         }
         // The watchdog's own words are no input of the agent; an answer to them is an answer to something new.
         "custom_message" if entry.custom_type.as_deref().is_some_and(|kind| kind.starts_with(OWN_MESSAGE)) => {
-            emit(EventKind::Lifecycle { event: "notice", fields: "{}" });
+            emit(EventKind::Lifecycle { event: LifecycleEvent::Notice, fields: "{}" });
         }
         "custom_message" => emit(EventKind::User { text: &visible(entry.content.as_ref()), synthetic: true }),
         "compaction" => {
             emit(EventKind::Lifecycle {
-                event: "compaction_end",
+                event: LifecycleEvent::CompactionEnd,
                 fields: &json(&CompactionFields { tokens_before: entry.tokens_before.whole() }),
-            });
-        }
-        "branch_summary" => {
-            emit(EventKind::Lifecycle {
-                event: "branch_summary",
-                fields: &json(&BranchFields { from_id: entry.from_id.as_deref() }),
-            });
-        }
-        "context_edit" => {
-            emit(EventKind::Lifecycle {
-                event: "context_edit",
-                fields: &json(&EditFields { target_id: entry.target_id.as_deref() }),
             });
         }
         _ => {}
@@ -204,14 +184,7 @@ fn read_message(message: &Message<'_>, mut emit: impl FnMut(EventKind<'_>)) {
             files: &[],
             blocked_by: None,
         }),
-        // A command that the user ran: no message to the agent, and no call of the agent's.
-        "bashExecution" => emit(EventKind::Lifecycle {
-            event: "user_bash",
-            fields: &json(&BashFields {
-                command: message.command.as_deref().unwrap_or_default(),
-                exit_code: message.exit_code.whole(),
-            }),
-        }),
+        // Also a command that the user ran: no message to the agent, and no call of the agent's.
         _ => {}
     }
 }
@@ -245,25 +218,6 @@ fn joined<'b>(content: Option<&'b Content<'b>>, part: impl Fn(&'b Block<'b>) -> 
 #[serde(rename_all = "camelCase")]
 struct CompactionFields {
     tokens_before: Option<i64>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BranchFields<'a> {
-    from_id: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct EditFields<'a> {
-    target_id: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BashFields<'a> {
-    command: &'a str,
-    exit_code: Option<i64>,
 }
 
 fn json(fields: &impl Serialize) -> String {
@@ -361,7 +315,7 @@ mod tests {
             r#"{"type":"custom_message","id":"a","customType":"watchdog-rescue","content":"stop","display":true}"#,
             r#"{"type":"custom_message","id":"b","customType":"watchdog-alert","content":[],"display":true}"#,
         ]);
-        let notice = r#"0 Lifecycle { event: "notice", fields: "{}" }"#;
+        let notice = r#"0 Lifecycle { event: Notice, fields: "{}" }"#;
         assert_eq!(seen, [format!("a {notice}"), format!("b {notice}")]);
     }
 
@@ -387,15 +341,7 @@ mod tests {
             r#"{"type":"context_edit","id":"c","targetId":"a","replacement":null}"#,
             r#"{"type":"message","id":"d","message":{"role":"bashExecution","command":"ls","output":"","exitCode":1}}"#,
         ]);
-        assert_eq!(
-            seen,
-            [
-                r#"a 0 Lifecycle { event: "compaction_end", fields: "{\"tokensBefore\":5000}" }"#,
-                r#"b 0 Lifecycle { event: "branch_summary", fields: "{\"fromId\":\"a\"}" }"#,
-                r#"c 0 Lifecycle { event: "context_edit", fields: "{\"targetId\":\"a\"}" }"#,
-                r#"d 0 Lifecycle { event: "user_bash", fields: "{\"command\":\"ls\",\"exitCode\":1}" }"#
-            ]
-        );
+        assert_eq!(seen, [r#"a 0 Lifecycle { event: CompactionEnd, fields: "{\"tokensBefore\":5000}" }"#,]);
     }
 
     #[test]

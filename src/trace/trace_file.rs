@@ -5,7 +5,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::json::{LineError, Number, RawUsage, Text, with_parsed};
-use super::{Event, EventKind, FileState, StopReason, Usage};
+use super::{Event, EventKind, FileState, LifecycleEvent, StopReason, Usage};
 
 /// What is carried from event to event of one trace.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,7 +90,7 @@ impl TraceReader {
             return false;
         }
         let kind = EventKind::Lifecycle {
-            event: head.event.as_deref().unwrap_or_default(),
+            event: LifecycleEvent::parse(head.event.as_deref().unwrap_or_default()),
             fields: &String::from_utf8_lossy(line),
         };
         sink(&Event { at: self.time(head.at), agent: head.agent.as_deref(), kind });
@@ -310,7 +310,7 @@ mod tests {
                     1000.0,
                     None,
                     EventKind::Lifecycle {
-                        event: "usage",
+                        event: LifecycleEvent::Usage,
                         fields: r#"{"at":1,"type":"lifecycle","event":"usage","usage":[],"files":7}"#,
                     },
                 ),

@@ -1,6 +1,6 @@
 // Plays events of a family to the store as the extension does, and takes what is due to be told as it comes.
 
-import type { Notice, TargetInfo, TraceEvent } from "../../../index.d.ts";
+import type { LifecycleEvent, Notice, TargetInfo, TraceEvent } from "../../../index.d.ts";
 import { defaultConfig, store } from "../../../index.js";
 
 const TICK_SEC = 15;
@@ -70,7 +70,7 @@ function give(handle: number, event: TraceEvent): void {
     }
     case "lifecycle":
       if (event.event === "subagent_end") store.end(handle, at, "completed");
-      else store.observeLifecycle(handle, at, event.event, JSON.stringify(event));
+      else store.observeLifecycle(handle, at, event.event as LifecycleEvent, JSON.stringify(event));
       break;
     case "file_change":
       break;

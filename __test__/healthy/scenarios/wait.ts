@@ -136,7 +136,6 @@ export const wait: Scenario[] = [
             t.lifecycle("auto_retry_start", { attempt, maxAttempts: 3, errorMessage: "429 rate limited" });
             t.wait(2 ** attempt);
           }
-          t.lifecycle("auto_retry_end", { success: true, attempt: 3 });
         }
         if (i % 5 === 2) t.call("ticket_read", { id: i }, "429 Too Many Requests", { error: true });
         t.call("ticket_read", { id: i }, `Ticket ${i}: the ${t.noise.pick(["button", "page", "export"])} is broken.`);

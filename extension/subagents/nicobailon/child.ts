@@ -2,7 +2,9 @@
 // instance of the extension where there is one, else fed with what its run lets see. Reads no file but the first line
 // of its session, and knows no bus.
 
-import type { TargetInfo, Visibility, WatchdogStore } from "../../../index.js";
+import type { LifecycleFields, TargetInfo, Visibility, WatchdogStore } from "../../../index.js";
+import type { LiveEvent } from "../../generated/events.ts";
+import type { Sent } from "../../observe/sink.ts";
 import { findLive, liveSessions, takeSteer } from "../../root.ts";
 import type { ChildLink } from "../../runtime.ts";
 import { oneLine } from "../../sanitize.ts";
@@ -143,9 +145,9 @@ export class Child {
   }
 
   /** Something other than a message, told as a lifecycle event; `event` as in docs/trace.md. */
-  lifecycle(event: string, more: Record<string, unknown> = {}): void {
+  lifecycle<E extends LiveEvent>(event: E, more?: Sent<LifecycleFields[E]>): void {
     if (this.#handle === undefined || this.#feed === undefined) return;
-    const bits = this.#store.observeLifecycle(this.#handle, this.#host.now(), event, JSON.stringify(more));
+    const bits = this.#store.observeLifecycle(this.#handle, this.#host.now(), event, JSON.stringify(more ?? {}));
     if (bits !== 0) fedSink(this.#host, this.#handle).signal(bits);
   }
 

@@ -45,6 +45,28 @@ settings! {
         enabled: bool = true, "enabled", Shape::Bool, Scope::WATCHING;
         /// Sent to a stuck agent, in any language.
         rescue_message: String = DEFAULT_RESCUE_MESSAGE.to_owned(), "rescueMessage", Shape::Text(RESCUE_MESSAGE_MAX_CHARS), Scope::Project;
+        /// `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
+        /// `direct_subagent`: the rescue message goes to the sub-agent. `both`: both.
+        alert_mode: AlertMode = AlertMode::MainOnly, "alertMode", Shape::OneOf(ALERT_MODES), Scope::Power(|value| rank(value, BY_REACH));
+        /// Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
+        wake_on_critical: bool = true, "wakeOnCritical", Shape::Bool, Scope::OffOnly;
+        /// Seconds before the same evidence is reported again. 0: at every check. Negative: never again. Other evidence is reported
+        /// at once.
+        cooldown_sec: f64 = 60.0, "cooldownSec", Shape::Seconds { min: -YEAR, max: YEAR }, Scope::COOLDOWN;
+        /// `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn
+        /// is ended. `off`: neither.
+        circuit_breaker: CircuitBreaker = CircuitBreaker::Off, "circuitBreaker", Shape::OneOf(CIRCUIT_BREAKERS), Scope::Power(|value| rank(value, CIRCUIT_BREAKERS));
+        /// What `watchdog_steer_subagent` does when the call leaves `dryRun` out. `null` and `true`: it says what it would
+        /// send. `false`: it sends.
+        steer_dry_run_default: Option<bool> = None, "steerDryRunDefault", Shape::BoolOrNull, Scope::Power(|value| u8::from(*value == Value::Bool(false)));
+        /// Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as
+        /// the global file. Counts in the global file only.
+        allow_project_powers: bool = false, "allowProjectPowers", Shape::Bool, Scope::GlobalFile;
+        /// A program and its arguments, run with each finding as JSON on its standard input, never through a shell. `[]`:
+        /// off.
+        notify_command: Vec<String> = vec![], "notifyCommand", Shape::Texts { max: NOTIFY_COMMAND_MAX_WORDS, max_chars: NOTIFY_WORD_MAX_CHARS }, Scope::UserPower(|value| u8::from(value.as_array().is_some_and(|words| !words.is_empty())));
+        /// Path of a file to which each finding is appended as a line of JSON. Empty: off.
+        findings_log: String = String::new(), "findingsLog", Shape::OptionalText(PATH_MAX_CHARS), Scope::User;
         /// Whether incidents, usage totals and left-over agents are kept in `state.db` in the agent directory.
         history: bool = true, "history", Shape::Bool, Scope::User;
         /// Whether the database keeps commands and one-line summaries beside the hashes.
@@ -53,35 +75,13 @@ settings! {
         history_max_days: u32 = 90, "historyMaxDays", Shape::Integer { min: 1, max: 3650 }, Scope::User;
         /// Size in MB beyond which the database drops its oldest sessions.
         history_max_mb: u32 = 64, "historyMaxMb", Shape::Integer { min: 1, max: 10_000 }, Scope::User;
-        /// Seconds before the same evidence is reported again. 0: at every check. Negative: never again. Other evidence is reported
-        /// at once.
-        cooldown_sec: f64 = 60.0, "cooldownSec", Shape::Seconds { min: -YEAR, max: YEAR }, Scope::COOLDOWN;
-        /// Whether a turn of an idle main agent is started for critical alerts of running children, once per incident.
-        wake_on_critical: bool = true, "wakeOnCritical", Shape::Bool, Scope::OffOnly;
         /// Lines of an output that are kept as its preview. 0: no previews at all.
         max_preview_lines: u32 = 20, "maxPreviewLines", Shape::Integer { min: 0, max: 200 }, Scope::User;
         /// Events that are kept for each agent; the oldest are dropped.
         max_events_per_agent: u32 = 200, "maxEventsPerAgent", Shape::Integer { min: 10, max: 100_000 }, Scope::User;
-        /// `main_only`: a sub-agent's incident is shown in the main session, nothing is sent to the sub-agent.
-        /// `direct_subagent`: the rescue message goes to the sub-agent. `both`: both.
-        alert_mode: AlertMode = AlertMode::MainOnly, "alertMode", Shape::OneOf(ALERT_MODES), Scope::Power(|value| rank(value, BY_REACH));
-        /// What `watchdog_steer_subagent` does when the call leaves `dryRun` out. `null` and `true`: it says what it would
-        /// send. `false`: it sends.
-        steer_dry_run_default: Option<bool> = None, "steerDryRunDefault", Shape::BoolOrNull, Scope::Power(|value| u8::from(*value == Value::Bool(false)));
-        /// `block`: the next identical call of a found loop is refused with a reason. `stop`: if it still goes on, the turn
-        /// is ended. `off`: neither.
-        circuit_breaker: CircuitBreaker = CircuitBreaker::Off, "circuitBreaker", Shape::OneOf(CIRCUIT_BREAKERS), Scope::Power(|value| rank(value, CIRCUIT_BREAKERS));
-        /// A program and its arguments, run with each finding as JSON on its standard input, never through a shell. `[]`:
-        /// off.
-        notify_command: Vec<String> = vec![], "notifyCommand", Shape::Texts { max: NOTIFY_COMMAND_MAX_WORDS, max_chars: NOTIFY_WORD_MAX_CHARS }, Scope::UserPower(|value| u8::from(value.as_array().is_some_and(|words| !words.is_empty())));
-        /// Path of a file to which each finding is appended as a line of JSON. Empty: off.
-        findings_log: String = String::new(), "findingsLog", Shape::OptionalText(PATH_MAX_CHARS), Scope::User;
         /// Shows a console below the editor: what the provider was last sent (how many messages, and the last with its
         /// role) and what it answered, each with its time.
         debug: bool = false, "debug", Shape::Bool, Scope::Project;
-        /// Whether a project file may set `alertMode`, `steerDryRunDefault`, `circuitBreaker` and `autoKill` as freely as
-        /// the global file. Counts in the global file only.
-        allow_project_powers: bool = false, "allowProjectPowers", Shape::Bool, Scope::GlobalFile;
     }
 }
 
