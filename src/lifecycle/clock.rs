@@ -298,6 +298,17 @@ mod tests {
     }
 
     #[test]
+    fn a_call_is_at_work_when_its_output_or_its_processor_time_grew() {
+        let mut clock = clock();
+        assert!(!clock.measured(0.0, 0.0), "nothing yet");
+        assert!(clock.measured(10.0, 0.0), "output alone");
+        assert!(clock.measured(10.0, 5.0), "processor time alone");
+        assert!(!clock.measured(10.0, 5.0), "both as they were");
+        assert!(!clock.measured(4.0, 2.0), "less is no growth: a call has ended");
+        assert!(clock.measured(5.0, 2.0), "growth counts from the latest measure");
+    }
+
+    #[test]
     fn much_thinking_may_be_long() {
         for (level, limit) in [("off", 180.0), ("low", 180.0), ("medium", 360.0), ("high", 900.0), ("xhigh", 1800.0)] {
             let clock = Clock { thinking: Thinking::parse(level), ..clock() };

@@ -330,4 +330,33 @@ mod tests {
         }
         assert!(conflicts.files.len() <= FILES && conflicts.unsaved[&A].len() <= UNSAVED);
     }
+
+    #[test]
+    fn the_file_that_was_longest_untouched_is_forgotten_first() {
+        let mut conflicts = Conflicts::default();
+        for n in 0..FILES {
+            conflicts.changed(A, &format!("/f{n}"), n as f64, both);
+        }
+        assert_eq!(conflicts.files.len(), FILES, "as many as fit are all kept");
+        conflicts.changed(A, "/f0", FILES as f64, both);
+        conflicts.changed(A, "/new", FILES as f64 + 1.0, both);
+        assert_eq!(conflicts.files.len(), FILES);
+        let before = |conflicts: &mut Conflicts, path| conflicts.changed(B, path, 9e9, both).map(|clash| clash.before);
+        for path in ["/f0", "/new", "/f2"] {
+            assert_eq!(before(&mut conflicts, path), Some(A), "{path} is remembered");
+        }
+        assert_eq!(before(&mut conflicts, "/f1"), None, "the oldest change is forgotten");
+    }
+
+    #[test]
+    fn the_latest_unsaved_files_of_an_agent_are_kept() {
+        let mut conflicts = Conflicts::default();
+        for n in 0..UNSAVED {
+            conflicts.changed(A, &format!("/f{n}"), n as f64, both);
+        }
+        assert_eq!(conflicts.unsaved[&A].len(), UNSAVED);
+        conflicts.changed(A, "/new", UNSAVED as f64, both);
+        let kept = &conflicts.unsaved[&A];
+        assert_eq!((kept.len(), &*kept[0], &*kept[UNSAVED - 1]), (UNSAVED, "/f1", "/new"));
+    }
 }

@@ -268,4 +268,26 @@ mod tests {
         });
         assert!(story.first("denied").is_some());
     }
+
+    /// Each name is a tool and the number of its arguments; all fail in the same way.
+    fn same_error(calls: &str) -> Story {
+        let mut story = Story::new();
+        for call in calls.split(' ') {
+            let (tool, number) = call.split_at(1);
+            story.fails(&format!("fetch_{tool}"), json!({ "id": number }), "fetch failed: HTTP 403");
+        }
+        story
+    }
+
+    #[test]
+    fn the_same_error_from_several_tools_is_one_loop_at_the_eighth() {
+        assert_eq!(same_error("a1 b1 c1 a1 b1 c1 a1").first("error_loop"), None, "seven");
+        assert_eq!(same_error("a1 b1 c1 a1 b1 c1 a1 b1").first("error_loop"), Some(8), "three tools");
+        assert_eq!(same_error("b1 a1 b1 a2 b1 a1 b1 b1").first("error_loop"), Some(8), "two tools, three calls");
+    }
+
+    #[test]
+    fn two_calls_that_fail_in_turn_are_a_repetition_and_no_loop_of_errors() {
+        assert_eq!(same_error("a1 b1 a1 b1 a1 b1 a1 b1 a1 b1").first("error_loop"), None);
+    }
 }
