@@ -12,7 +12,7 @@ use crate::trace::{EventKind, FileState, StopReason};
 
 /// A run that is being told. Every call is a round of its own, three seconds after the one before.
 pub struct Story {
-    engine: Engine,
+    pub engine: Engine,
     pub at: f64,
     turn: u32,
     calls: u32,

@@ -661,3 +661,43 @@ fn agents_beyond_those_that_are_remembered_cost_money_and_cause_nothing_else() {
     family.leave(ids[0], "completed", 3.0);
     assert_ne!(family.join("late", &Kin::default(), 4.0), CROWD);
 }
+
+#[test]
+fn a_child_within_the_bound_of_its_call_excuses_a_parent_that_has_nothing_open() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).calls("kid", "c", "bash", &json!({"command": "make"}));
+    tale.does("main", "bash", &json!({"command": "ls"})).pass(400.0);
+    assert_eq!(tale.warned(), NONE);
+}
+
+#[test]
+fn a_parent_that_waits_for_a_child_is_never_silent_however_long_the_child_is() {
+    let mut tale = Tale::new();
+    tale.calls("main", "p", "subagent", &json!({"prompt": "x"})).spawns("kid", "main", false).pass(4000.0);
+    let warned = tale.warned();
+    assert!(warned.contains(&"timeout kid".to_owned()), "{warned:?}");
+    assert!(!warned.iter().any(|found| found.ends_with(" main")), "{warned:?}");
+}
+
+#[test]
+fn an_agent_of_which_nothing_can_be_seen_is_never_silent() {
+    let mut family = Family::new("main", Arc::default());
+    family.join("kid", &Kin { ends: true, unseen: true, ..Kin::default() }, 0.0);
+    family.observe(0, 0.0, &EventKind::User { text: "go", synthetic: false }, None);
+    for at in 1..500 {
+        family.tick(f64::from(at) * 1000.0);
+        family.observe(0, f64::from(at) * 1000.0, &EventKind::User { text: "", synthetic: true }, None);
+    }
+    assert!(family.take().iter().all(|found| found.rule != "intervention:timeout" || found.severity == Severity::Info));
+}
+
+#[test]
+fn a_child_in_the_background_is_not_waited_for_by_the_call_that_runs_another() {
+    let mut tale = Tale::new();
+    tale.spawns("b", "main", true).calls("main", "p", "subagent", &json!({"prompt": "x"})).spawns("a", "main", false);
+    tale.life("b", "message_send", &json!({"to": "main", "replyWanted": true}));
+    for n in 0..20 {
+        tale.does("a", "bash", &json!({"command": format!("step {n}")})).pass(10.0);
+    }
+    assert_eq!(tale.warned(), NONE);
+}

@@ -287,6 +287,15 @@ mod tests {
     }
 
     #[test]
+    fn one_tool_is_not_several() {
+        let story = same_error("a1 a2 a3 a1 a2 a3 a1 a2 a3 a1");
+        let analysis = story.engine.analysis();
+        let reasons: Vec<&str> = analysis.reasons().collect();
+        assert!(reasons.contains(&"the same error, whatever the arguments, 10 times"), "{reasons:?}");
+        assert!(!reasons.iter().any(|reason| reason.contains("several tools")), "{reasons:?}");
+    }
+
+    #[test]
     fn two_calls_that_fail_in_turn_are_a_repetition_and_no_loop_of_errors() {
         assert_eq!(same_error("a1 b1 a1 b1 a1 b1 a1 b1 a1 b1").first("error_loop"), None);
     }
