@@ -5,6 +5,7 @@
 //! - [`process`]: processes of this machine: start, owner, ancestors
 //! - [`setting`], [`kinds`]: what a configuration key is, and the kinds of findings; types only
 //! - [`text`]: strings in, strings and hashes out (ANSI, noise, digests, previews)
+//! - [`shell`]: shell lines in commands, what programs are for, what git does to unsaved work
 //! - [`trace`]: the event model, and Pi session files read into it
 //! - [`detect`]: the incremental engine, its rules and incidents
 //! - [`lifecycle`]: what concerns several agents, time and money: clocks, budgets, conflicts, waits
@@ -28,6 +29,7 @@ pub mod policy;
 pub mod process;
 pub mod replay;
 pub mod setting;
+pub mod shell;
 pub mod store;
 pub mod text;
 pub mod trace;

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::shell;
+use crate::shell::programs::Program;
 use crate::text::fast;
 
 /// What is understood of a shell line: true when it holds for any of its commands.
@@ -31,10 +33,10 @@ pub struct Line {
 impl Line {
     pub fn understand(line: &str) -> Self {
         let mut understood = Self { looks: true, ..Self::default() };
-        for command in line.split(['\n', ';', '|', '&']) {
-            let words = Words::of(command);
+        for command in &shell::commands(line) {
+            let words = Program::of(command);
             let program = words.program();
-            if program.is_empty() {
+            if program.is_empty() && !words.mutates() {
                 continue;
             }
             understood.polls |= words.polls();
@@ -48,328 +50,15 @@ impl Line {
             understood.stops_midway |= words.stops_midway();
             understood.target =
                 words.paths().fold(understood.target, |sum, path| sum.wrapping_add(fast(path.as_bytes())));
-            if understood.subject == 0 && !matches!(program, "cd" | "echo" | "export" | "set" | "source" | "." | "true")
+            if understood.subject == 0
+                && !matches!(program, "" | "cd" | "echo" | "export" | "set" | "source" | "." | "true")
             {
                 understood.subject = fast(program.as_bytes());
             }
         }
-        understood.mutates |= redirects_to_file(line);
         understood.looks &= !understood.mutates;
         understood
     }
-}
-
-/// Words of one simple command, without environment prefixes and wrappers.
-struct Words<'a> {
-    words: Vec<&'a str>,
-    /// First word after the program that is no flag, and no value of a flag that says where to work.
-    verb: &'a str,
-}
-
-/// Flags between a program and its verb that take a value in a word of its own.
-const PLACE_FLAGS: [&str; 20] = [
-    "-C",
-    "-n",
-    "-R",
-    "-c",
-    "-f",
-    "-p",
-    "-w",
-    "-H",
-    "--namespace",
-    "--context",
-    "--kubeconfig",
-    "--repo",
-    "--prefix",
-    "--manifest-path",
-    "--file",
-    "--filter",
-    "--workspace",
-    "--cwd",
-    "--dir",
-    "--project-name",
-];
-
-const WRAPPERS: [&str; 13] =
-    ["sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "stdbuf", "then"];
-
-/// Stands before a program and is none: an assignment, a wrapper, a flag of a wrapper.
-fn is_prefix(word: &str) -> bool {
-    let assignment = word
-        .split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
-    assignment || word.is_empty() || WRAPPERS.contains(&word) || word.starts_with('-')
-}
-
-/// See [`Words::verb`].
-fn verb<'a>(words: &[&'a str]) -> &'a str {
-    let mut words = words.iter().skip(1);
-    while let Some(word) = words.next() {
-        if PLACE_FLAGS.contains(word) {
-            words.next();
-        } else if *word == "compose" {
-            // `docker compose up`: a program within a program.
-        } else if !word.starts_with(['-', '+']) {
-            return word;
-        }
-    }
-    ""
-}
-
-impl<'a> Words<'a> {
-    fn of(command: &'a str) -> Self {
-        let mut words = command
-            .split_whitespace()
-            .map(|word| word.trim_matches(['"', '\'', '(', ')', '`', '{', '}']))
-            .skip_while(|word| is_prefix(word))
-            .peekable();
-        // `timeout 60 cmd`: the bound is no command.
-        if words.next_if(|word| *word == "timeout").is_some() {
-            let bound = |word: &&str| word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
-            while words.next_if(bound).is_some() {}
-        }
-        let words: Vec<&str> = words.collect();
-        let verb = verb(&words);
-        Self { words, verb }
-    }
-
-    fn program(&self) -> &'a str {
-        self.words.first().map_or("", |word| word.rsplit(['/', '\\']).next().unwrap_or(word))
-    }
-
-    fn verb(&self) -> &'a str {
-        self.verb
-    }
-
-    /// The words behind the program.
-    fn operands(&self) -> impl Iterator<Item = &'a str> {
-        self.words.iter().skip(1).copied()
-    }
-
-    /// Does something, as far as is known: neither looks nor checks nor waits.
-    fn acts(&self) -> bool {
-        !(self.looks() || self.checks() || self.typechecks() || self.polls() || self.pauses())
-    }
-
-    /// Operands that look like a path.
-    fn paths(&self) -> impl Iterator<Item = &'a str> {
-        self.operands().filter(|word| {
-            !word.starts_with('-') && word.contains(['/', '.']) && word.contains(|c: char| c.is_alphanumeric())
-        })
-    }
-
-    fn pauses(&self) -> bool {
-        match self.program() {
-            // Shorter than this is a breath in a busy loop.
-            "sleep" => {
-                self.verb().trim_end_matches('s').parse::<f64>().is_ok_and(|seconds| seconds >= 5.0)
-                    || self.verb().ends_with(['m', 'h'])
-            }
-            "watch" | "wait" | "inotifywait" => true,
-            _ => false,
-        }
-    }
-
-    fn has(&self, flags: &[&str]) -> bool {
-        self.operands().any(|word| flags.contains(&word))
-    }
-
-    fn polls(&self) -> bool {
-        match self.program() {
-            "sleep" | "watch" | "wait" | "wget" | "nc" | "ping" | "ps" | "pgrep" | "pidof" | "jobs" | "top"
-            | "squeue" | "qstat" | "inotifywait" | "journalctl" | "lsof" | "ss" | "netstat" | "nvidia-smi" => true,
-            // Behind a pipe it only shortens what another program says.
-            "tail" => {
-                self.operands().any(|word| !word.starts_with(['-', '+', '2', '>']) && word.parse::<u64>().is_err())
-            }
-            "curl" => !self.sends(),
-            "gh" => matches!(self.verb(), "run" | "pr" | "workflow") && !self.has(&["create", "merge", "edit"]),
-            "kubectl" | "oc" => matches!(self.verb(), "get" | "rollout" | "wait" | "logs" | "describe" | "top"),
-            "docker" | "podman" | "docker-compose" => {
-                matches!(self.verb(), "ps" | "logs" | "inspect" | "stats" | "wait")
-            }
-            "systemctl" | "service" | "supervisorctl" => self.has(&["status", "is-active"]),
-            "tmux" => matches!(self.verb(), "capture-pane" | "list-sessions" | "ls"),
-            _ => self.has(&["--watch", "--wait"]),
-        }
-    }
-
-    fn typechecks(&self) -> bool {
-        match self.program() {
-            "tsc" | "vue-tsc" | "mypy" | "pyright" | "basedpyright" | "pyre" | "svelte-check" | "tsgo" | "flow" => true,
-            "cargo" => matches!(self.verb(), "check" | "clippy"),
-            "go" => self.verb() == "vet",
-            "deno" => self.verb() == "check",
-            "npm" | "pnpm" | "yarn" | "bun" => self
-                .words
-                .iter()
-                .any(|word| matches!(*word, "typecheck" | "type-check" | "check-types" | "check:types" | "tsc")),
-            _ => false,
-        }
-    }
-
-    fn checks(&self) -> bool {
-        const SCRIPTS: [&str; 8] = ["test", "lint", "build", "check", "t", "vet", "clippy", "verify"];
-        let verb = self.verb();
-        let script =
-            |word: &str| SCRIPTS.contains(&word) || word.split([':', '-']).next().is_some_and(|w| SCRIPTS.contains(&w));
-        match self.program() {
-            "pytest" | "jest" | "vitest" | "mocha" | "ava" | "tox" | "nox" | "ctest" | "phpunit" | "rspec"
-            | "eslint" | "biome" | "ruff" | "flake8" | "pylint" | "golangci-lint" | "shellcheck" | "rubocop"
-            | "ninja" | "make" | "cmake" | "bazel" | "gradle" | "gradlew" | "mvn" | "ant" | "gcc" | "g++" | "clang"
-            | "rustc" | "javac" | "swiftc" | "webpack" | "playwright" | "cypress" | "nextest" | "unittest" => true,
-            "cargo" | "go" | "dotnet" | "swift" | "zig" | "mix" | "deno" | "npm" | "pnpm" | "yarn" | "bun" | "vite" => {
-                script(verb) || verb == "run" && self.operands().skip(1).any(script)
-            }
-            "python" | "python3" => self
-                .words
-                .windows(2)
-                .any(|pair| pair[0] == "-m" && matches!(pair[1], "pytest" | "unittest" | "mypy" | "ruff")),
-            _ => false,
-        }
-    }
-
-    fn searches(&self) -> bool {
-        match self.program() {
-            "rg" | "grep" | "egrep" | "fgrep" | "ag" | "ack" | "fd" | "find" | "locate" | "which" | "type" => true,
-            "git" => self.verb() == "grep",
-            _ => false,
-        }
-    }
-
-    fn looks(&self) -> bool {
-        match self.program() {
-            "cd" | "ls" | "cat" | "head" | "tail" | "wc" | "stat" | "file" | "du" | "df" | "pwd" | "echo" | "true"
-            | "test" | "[" | "[[" | "env" | "printenv" | "date" | "whoami" | "id" | "uname" | "sort" | "uniq"
-            | "cut" | "tr" | "jq" | "tree" | "less" | "more" | "basename" | "dirname" | "realpath" | "readlink"
-            | "diff" | "cmp" | "md5sum" | "sha256sum" | "hexdump" | "xxd" | "strings" | "awk" | "nl" | "column"
-            | "hostname" => true,
-            "sed" => !self.mutates(),
-            "git" => matches!(
-                self.verb(),
-                "status"
-                    | "diff"
-                    | "log"
-                    | "show"
-                    | "ls-files"
-                    | "branch"
-                    | "blame"
-                    | "rev-parse"
-                    | "describe"
-                    | "remote"
-                    | "grep"
-                    | "shortlog"
-                    | "reflog"
-                    | "cat-file"
-                    | "ls-tree"
-            ),
-            _ => self.searches(),
-        }
-    }
-
-    fn mutates(&self) -> bool {
-        match self.program() {
-            "mv" | "cp" | "rm" | "mkdir" | "rmdir" | "touch" | "ln" | "chmod" | "chown" | "tee" | "patch"
-            | "install" | "rsync" | "unzip" | "dd" | "truncate" | "kill" | "pkill" | "killall" | "psql" | "sqlite3" => {
-                true
-            }
-            "git" => matches!(
-                self.verb(),
-                "add"
-                    | "commit"
-                    | "checkout"
-                    | "switch"
-                    | "merge"
-                    | "rebase"
-                    | "reset"
-                    | "stash"
-                    | "apply"
-                    | "am"
-                    | "mv"
-                    | "cherry-pick"
-                    | "pull"
-                    | "push"
-                    | "clone"
-                    | "rm"
-                    | "restore"
-                    | "tag"
-                    | "revert"
-                    | "init"
-                    | "clean"
-                    | "worktree"
-                    | "bisect"
-                    | "submodule"
-                    | "fetch"
-            ),
-            "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pip3" | "uv" | "apt" | "apt-get" | "brew" | "gem"
-            | "composer" | "poetry" => matches!(
-                self.verb(),
-                "install"
-                    | "add"
-                    | "remove"
-                    | "uninstall"
-                    | "ci"
-                    | "i"
-                    | "update"
-                    | "upgrade"
-                    | "sync"
-                    | "link"
-                    | "publish"
-            ),
-            "cargo" => matches!(self.verb(), "add" | "remove" | "install" | "update" | "fix" | "new" | "init"),
-            "sed" | "perl" | "ruby" => self.operands().any(|word| word.starts_with("-i") || word == "--in-place"),
-            "tar" => self.words.get(1).is_some_and(|flags| flags.contains('x') || flags.contains('c')),
-            "docker" | "podman" | "docker-compose" => matches!(
-                self.verb(),
-                "run" | "build" | "rm" | "start" | "stop" | "up" | "down" | "restart" | "kill" | "pull" | "create"
-            ),
-            "kubectl" => matches!(self.verb(), "apply" | "delete" | "create" | "scale" | "patch"),
-            _ => false,
-        }
-    }
-
-    /// `curl` that does not only ask.
-    fn sends(&self) -> bool {
-        self.operands().any(|word| {
-            matches!(
-                word,
-                "POST" | "PUT" | "PATCH" | "DELETE" | "-d" | "-F" | "-T" | "--json" | "--form" | "--upload-file"
-            ) || word.starts_with("--data")
-                || matches!(word, "-XPOST" | "-XPUT" | "-XPATCH" | "-XDELETE")
-        })
-    }
-
-    /// A `git` command that can stop midway, having changed something: at a conflict, at the next step.
-    fn stops_midway(&self) -> bool {
-        self.program() == "git"
-            && matches!(self.verb(), "rebase" | "merge" | "cherry-pick" | "am" | "revert" | "pull" | "bisect")
-    }
-}
-
-/// A `>` that writes a file: not a descriptor, not `/dev/null`, not a comparison inside quotes.
-fn redirects_to_file(line: &str) -> bool {
-    let mut quote = None;
-    let mut previous = ' ';
-    // End of the marks whose target was looked at: `>>>` has one.
-    let mut looked_at = 0;
-    for (at, c) in line.char_indices() {
-        match quote {
-            Some(open) => quote = Some(open).filter(|open| c != *open),
-            None if c == '"' || c == '\'' => quote = Some(c),
-            None if c == '>' && at >= looked_at && previous != '-' && previous != '=' && previous != '<' => {
-                let target = line[at + 1..].trim_start_matches('>');
-                looked_at = line.len() - target.len();
-                let target = target.trim_start();
-                if !(target.is_empty() || target.starts_with(['&', '=', '(']) || target.starts_with("/dev/")) {
-                    return true;
-                }
-                // `2>&1 > file`: go on behind this one.
-            }
-            None => {}
-        }
-        previous = c;
-    }
-    false
 }
 
 /// Words of a tool name that mark a call as asking how something is getting on.
@@ -465,7 +154,6 @@ mod tests {
 
     use super::*;
     use crate::text::growth;
-    use proptest::prelude::*;
 
     #[test]
     fn understanding_a_line_costs_what_it_is_long() {
@@ -490,28 +178,6 @@ mod tests {
             let args = serde_json::json!({ "sql": text, "action": text });
             black_box((statement_writes(&args), tool_polls("a", &args)));
         });
-    }
-
-    proptest! {
-        /// Marks in a row share a target; it is looked at once.
-        #[test]
-        fn a_redirect_is_what_a_look_at_every_mark_says(line in r#"[>\-=<&(" '/a]{0,12}(/dev/null| >|2>&1)?[> a]{0,6}"#) {
-            let mut quote = None;
-            let mut previous = ' ';
-            let naive = line.char_indices().any(|(at, c)| {
-                let quoted = quote.is_some();
-                if quote == Some(c) {
-                    quote = None;
-                } else if !quoted && matches!(c, '"' | '\'') {
-                    quote = Some(c);
-                }
-                let mark = !quoted && c == '>' && !matches!(previous, '-' | '=' | '<');
-                previous = c;
-                let target = line[at + c.len_utf8()..].trim_start_matches('>').trim_start();
-                mark && !target.is_empty() && !target.starts_with(['&', '=', '(']) && !target.starts_with("/dev/")
-            });
-            prop_assert_eq!(redirects_to_file(&line), naive);
-        }
     }
 
     #[test]
@@ -546,6 +212,39 @@ mod tests {
         ] {
             assert!(!Line::understand(line).polls, "{line}");
         }
+    }
+
+    /// Names of programs and operators as words of a question are no programs and no operators.
+    #[test]
+    fn what_stands_in_quotes_says_nothing_of_what_a_line_does() {
+        for inside in ["retry|watch", "npm run build|tsc", "a; sleep 9", "x && rm -rf y", "b > c", "gh run view 5"] {
+            for quote in ['"', '\''] {
+                let line = format!("rg {quote}{inside}{quote} src");
+                let Line { polls, typecheck, mutates, searches, looks, acts, pauses, .. } = Line::understand(&line);
+                assert_eq!((polls, typecheck, mutates, acts, pauses), (false, false, false, false, false), "{line}");
+                assert!(searches && looks, "{line}");
+            }
+        }
+        let commit = Line::understand("git commit -m \"fix: stop; wait\"");
+        assert!(commit.mutates && !commit.polls && !commit.pauses);
+    }
+
+    #[test]
+    fn a_loop_that_asks_and_sleeps_is_a_wait_and_what_it_runs_is_known() {
+        for line in [
+            "until curl -fsS localhost:80; do sleep 2; done",
+            "while ! docker ps | grep -q up\ndo sleep 1\ndone",
+            "for i in $(seq 30); do gh run view 5 && break; sleep 2; done",
+            "bash -c 'until nc -z db 5432; do sleep 1; done'",
+        ] {
+            let understood = Line::understand(line);
+            assert!(understood.polls && understood.pauses, "{line}");
+        }
+        assert!(Line::understand("if true; then rm -rf build; fi").mutates);
+        assert!(Line::understand("bash -lc 'npm ci'").mutates);
+        assert!(Line::understand("find . -name x | xargs rm").mutates);
+        assert!(!Line::understand("git reset --hard --help").mutates);
+        assert!(!Line::understand("cat <<EOF\nrm -rf build\nEOF").mutates);
     }
 
     #[test]

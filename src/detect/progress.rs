@@ -118,6 +118,18 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_that_failed_brings_no_old_state_back_whatever_the_file_shows() {
+        let state = |hash| [FileState { path: "a", hash }];
+        for failed in [true, false] {
+            let mut history = History::default();
+            edit(&mut history, r#"{"path":"a","n":1}"#, &state("1"));
+            edit(&mut history, r#"{"path":"a","n":2}"#, &state("2"));
+            let back = history.take(&Action::new("edit", r#"{"path":"a","n":3}"#), 1, failed, &state("1"));
+            assert_eq!(back.reverted, !failed);
+        }
+    }
+
+    #[test]
     fn failures_and_looking_change_nothing() {
         let mut history = History::default();
         let failed = history.take(&Action::new("edit", r#"{"path":"a"}"#), 1, true, &[]);

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use super::git::Effect;
 use super::member::Member;
-use super::{Family, Id, Settings as AllSettings, Telling, address, matter, parties, path, words};
+use super::{Family, Id, Settings as AllSettings, Telling, address, matter, parties, words};
 use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
+use crate::shell::git::Effect;
 use crate::text::fast;
+use crate::text::path;
 
 rule! {
     /// Files that two agents change.
@@ -74,7 +75,7 @@ impl Conflicts {
     /// It has seen every change there is below a folder.
     pub fn read_all(&mut self, by: Id, below: &str) {
         for file in self.files.values_mut() {
-            if !file.seen_by.contains(&by) && super::path::inside(&file.path, below) {
+            if !file.seen_by.contains(&by) && path::inside(&file.path, below) {
                 file.seen_by.push(by);
             }
         }
@@ -141,7 +142,7 @@ impl Conflicts {
             .iter()
             .filter(|(owner, _)| **owner != by)
             .flat_map(|(owner, paths)| paths.iter().map(move |path| (*owner, &**path)))
-            .filter(|(_, path)| super::path::inside(path, below))
+            .filter(|(_, path)| path::inside(path, below))
             .collect();
         found.sort_unstable();
         found

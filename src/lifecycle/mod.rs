@@ -12,10 +12,8 @@
 mod fields;
 #[cfg(test)]
 mod foreign;
-pub mod git;
 mod member;
 mod observe;
-mod path;
 mod silence;
 mod suspension;
 #[cfg(test)]

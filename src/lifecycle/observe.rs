@@ -3,16 +3,17 @@
 use super::clock::TIMEOUT;
 use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
-use super::git::Effect;
 use super::member::{Kin, Member, Question, State};
 use super::orphan::ORPHAN;
 use super::plan::PLAN_LAG;
 use super::waiting::DEADLOCK;
-use super::{CROWD, Family, Id, ROOT, Telling, matter, path, suggest, words};
+use super::{CROWD, Family, Id, ROOT, Telling, matter, suggest, words};
 use crate::detect::intervention::Action as Suggested;
 use crate::detect::rules::result::EMPTY_RESULT;
 use crate::detect::{Action, Role, Severity, ToolClass};
+use crate::shell::git::Effect;
 use crate::text::fast;
+use crate::text::path;
 use crate::trace::{EventKind, LifecycleEvent, StopReason};
 
 /// Fruitless answers of a finished agent before taking it up again is told.

@@ -701,3 +701,14 @@ fn a_child_in_the_background_is_not_waited_for_by_the_call_that_runs_another() {
     }
     assert_eq!(tale.warned(), NONE);
 }
+
+#[test]
+fn a_child_that_waits_as_its_provider_told_it_to_is_not_called_old() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).does("kid", "bash", &json!({"command": "ls"}));
+    tale.life("kid", "provider_limit", &json!({"resetInSec": 2000})).pass(700.0);
+    let found = tale.told();
+    assert!(found.iter().all(|(rule, _, _)| rule != "timeout"), "{found:?}");
+    tale.pass(2000.0);
+    assert!(tale.told().iter().any(|(rule, agent, _)| rule == "timeout" && agent == "kid"), "later it is");
+}

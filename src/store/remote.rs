@@ -548,6 +548,8 @@ mod tests {
         assert_eq!(usd(&store), 100.0, "{root}");
         store.contact(handle, 11_000.0, true);
         assert_eq!(usd(&store), 110.0);
+        // A smaller figure is a mistake, and takes nothing back of what is still to count.
+        store.import_state(handle, 11_000.0, r#"{"usage":{"usd":1}}"#);
         store.contact(handle, 1e9, true);
         assert_eq!(usd(&store), 130.0);
         store.contact(handle, 2e9, true);

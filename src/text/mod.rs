@@ -8,6 +8,7 @@ pub mod error_class;
 #[cfg(test)]
 pub mod growth;
 pub mod noise;
+pub mod path;
 pub mod preview;
 
 pub use ansi::{strip, strip_in};

@@ -249,6 +249,17 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_search_for_words_that_are_programs_is_a_repetition_like_any_other() {
+        for command in ["rg \"retry|watch\" src", "grep -rn 'sleep; wait' .", "rg \"gh run view\" docs"] {
+            let mut story = Story::new();
+            story.times(220, |story, _| {
+                story.bash(command, "");
+            });
+            assert_eq!(story.first("repeated_command"), Some(3), "{command}");
+        }
+    }
+
+    #[test]
     fn the_third_equal_call_with_an_equal_result_is_told() {
         let mut story = Story::new();
         story.times(3, |story, n| {

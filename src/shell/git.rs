@@ -1,7 +1,8 @@
 //! Shell lines that throw away unsaved work of a whole tree, or save it. Read from git's own command line; an alias or
 //! a script is not looked into.
 
-use super::path::absolute;
+use super::programs::{base_name, without_wrappers};
+use crate::text::path::absolute;
 
 /// No path of a file system is longer; what a line makes longer names nothing.
 const LONGEST_PATH: usize = 4096;
@@ -29,12 +30,14 @@ impl Effect {
             return effect;
         }
         let mut here = String::new();
-        for command in commands(line) {
-            let mut words = command.iter().map(String::as_str).skip_while(|word| word.contains('=') || *word == "sudo");
-            match words.next().map(|program| program.trim_start_matches('(')) {
-                Some("cd") => here = words.next().map_or(here.clone(), |folder| from(&here, folder)),
-                Some(program) if program.rsplit('/').next() == Some("git") => {
-                    effect.git(&here, &words.collect::<Vec<_>>());
+        for command in super::commands(line) {
+            let words: Vec<&str> = without_wrappers(&command.words).iter().map(String::as_str).collect();
+            match words.split_first() {
+                Some((&"cd" | &"pushd", places)) => {
+                    here = places.first().map_or(here.clone(), |folder| from(&here, folder));
+                }
+                Some((program, words)) if base_name(program) == "git" && !words.contains(&"--help") => {
+                    effect.git(&here, words);
                 }
                 _ => {}
             }
@@ -88,6 +91,12 @@ impl Effect {
                 let (places, paths) = arguments(words, &["-e", "--exclude"]);
                 let places = [places.as_slice(), paths.unwrap_or_default()].concat();
                 self.undo(place, if places.is_empty() { &["."] } else { &places });
+            }
+            // Without force git itself keeps what was changed.
+            "rm" if flag("--force", 'f') && !words.contains(&"--cached") => {
+                let (places, paths) = arguments(words, &[]);
+                self.undo(place, &places);
+                self.undo(place, paths.unwrap_or_default());
             }
             "stash" => self.stash(place, words),
             // A summary, or what is named, shows no more than that.
@@ -161,32 +170,6 @@ fn from(place: &str, path: &str) -> String {
     if path.starts_with('~') { absolute("", &format!("/{path}")) } else { absolute(place, path) }
 }
 
-/// The commands of a line in words, as a shell takes it apart: quotes hold together what stands in them.
-fn commands(line: &str) -> Vec<Vec<String>> {
-    let mut commands = vec![Vec::new()];
-    let mut word = None::<String>;
-    let mut quote = None;
-    for letter in line.chars() {
-        match (quote, letter) {
-            (Some(open), _) if open == letter => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None, _) if letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | ')') => {
-                let command = commands.last_mut().expect("there is always one");
-                command.extend(word.take());
-                if matches!(letter, '\n' | ';' | '|' | '&' | ')') && !command.is_empty() {
-                    commands.push(Vec::new());
-                }
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    commands.last_mut().expect("there is always one").extend(word);
-    commands
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,7 +185,7 @@ mod tests {
     #[test]
     fn a_path_costs_what_it_is_long() {
         growth::is_linear(|path| {
-            std::hint::black_box((absolute(path, path), super::super::path::inside(path, path)));
+            std::hint::black_box((absolute(path, path), crate::text::path::inside(path, path)));
         });
     }
 
@@ -220,6 +203,13 @@ mod tests {
             ("git stash save wip of mine", ""),
             ("git stash push -m 'wip of mine'", ""),
             ("GIT_DIR=x git stash -u", ""),
+            ("bash -c 'git reset --hard'", ""),
+            ("if [ -d x ]; then cd x; git reset --hard; fi", "x"),
+            ("env A=1 git reset --hard", ""),
+            ("sudo -u me git reset --hard", ""),
+            ("! git reset --hard || true", ""),
+            ("echo $(git reset --hard)", ""),
+            ("git \\\n  reset --hard", ""),
         ] {
             assert_eq!(Effect::of(line).sweeps, [place], "{line}");
         }
@@ -241,6 +231,12 @@ mod tests {
             "rg 'git stash'",
             "git commit -m 'no; git stash'",
             "git log --format=%f",
+            "cat <<EOF\ngit reset --hard\nEOF",
+            "cat > notes <<'X'\ngit clean -fd\nX\nls",
+            "git reset --hard --help",
+            "git help reset --hard",
+            "git rm --cached -rf src",
+            "git rm -r src",
         ] {
             let effect = Effect::of(line);
             assert!(effect.sweeps.is_empty() && effect.undoes.is_empty(), "{line}");
@@ -260,6 +256,7 @@ mod tests {
             ("git checkout -- 'src/x/*.ts' '*.md'", &["src/x", ""]),
             ("git stash push -m 'for later' -- src/a.ts", &["src/a.ts"]),
             ("cd src && git stash push a.ts", &["src/a.ts"]),
+            ("git rm -rf src", &["src"]),
         ] {
             let effect = Effect::of(line);
             assert!(effect.sweeps.is_empty(), "{line}");
