@@ -712,3 +712,42 @@ fn a_child_that_waits_as_its_provider_told_it_to_is_not_called_old() {
     tale.pass(2000.0);
     assert!(tale.told().iter().any(|(rule, agent, _)| rule == "timeout" && agent == "kid"), "later it is");
 }
+
+#[test]
+fn a_new_cost_limit_has_levels_of_its_own() {
+    let limit = |usd: f64| Config::of(json!({ "costLimitUsd": usd })).tree;
+    let mut family = Family::new("main", limit(1.0));
+    let spend = |family: &mut Family, usd: f64| {
+        family.spend(0, Usage { cost_usd: usd, ..Usage::default() }, 0.0);
+        family.take().iter().filter(|found| found.rule == "intervention:excessive_cost").count()
+    };
+    assert_eq!(spend(&mut family, 1.2), 1);
+    assert_eq!(spend(&mut family, 0.3), 0, "reported, and not doubled");
+    family.configure(limit(10.0));
+    assert_eq!(spend(&mut family, 3.6), 1, "half of the new limit");
+    family.configure(limit(10.0));
+    assert_eq!(spend(&mut family, 0.1), 0, "the same limit again is no new one");
+}
+
+#[test]
+fn a_file_that_changed_in_a_child_is_its_own_change_and_one_of_the_main_session_is_nobodys() {
+    for (agent, warned) in [("a", vec!["file_conflict b".to_owned()]), ("main", vec![])] {
+        let mut tale = Tale::new();
+        tale.spawns("a", "main", true).spawns("b", "main", true).does("a", "bash", &json!({"command": "ls"}));
+        tale.event(agent, &EventKind::FileChange { path: "/w/f", hash_before: None, hash_after: Some("1") });
+        tale.after(1.0).edits("b", "/w/f");
+        assert_eq!(tale.warned(), warned, "{agent}");
+    }
+}
+
+#[test]
+fn who_waits_for_another_agent_still_waits_for_an_answer() {
+    let mut tale = Tale::new();
+    tale.spawns("kid", "main", true).spawns("w", "main", true);
+    tale.life("kid", "ui_prompt_start", &json!({"requestId": "q"}));
+    tale.calls("kid", "c", "get_subagent_result", &json!({"agent_id": "w"}));
+    for n in 0..30 {
+        tale.does("w", "bash", &json!({"command": format!("step {n}")})).pass(10.0);
+    }
+    assert!(tale.warned().contains(&"deadlock kid".to_owned()));
+}
