@@ -3,6 +3,8 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { checkCircles } from "./lib/check-circles.mjs";
+import { checkCommits } from "./lib/check-commits.mjs";
 import { checkDeclarations } from "./lib/check-declarations.mjs";
 import { checkExamples } from "./lib/check-examples.mjs";
 import { checkTrackedFiles } from "./lib/check-tracked.mjs";
@@ -16,6 +18,8 @@ import { rustFiles } from "./lib/rust-files.mjs";
  */
 const STEPS = [
   ["tracked files", checkTrackedFiles],
+  ["titles of commits", checkCommits],
+  ["no circle of files", checkCircles],
   ["rustfmt", () => command("rustfmt", "--check", "--edition", "2024", ...rustFiles())],
   ["generated files in step", () => command(process.execPath, join(root, "scripts", "generate.mjs"), "--check")],
   ["biome", () => command("biome", "check", "--error-on-warnings")],

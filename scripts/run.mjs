@@ -8,6 +8,9 @@ import { root } from "./lib/native.mjs";
 import { childEnv } from "./lib/node.mjs";
 import { reportFailure, setup } from "./setup.mjs";
 
+/** Tasks for which an addon that is quick to build will do, unless they are called with --release. */
+const ON_DEBUG = new Set(["test", "check", "generate", "fmt", "eval"]);
+
 /** @type {Record<string, string[]>} */
 const TASKS = {
   test: ["scripts/test.mjs"],
@@ -19,7 +22,8 @@ const TASKS = {
   eval: ["scripts/eval.mjs"],
 };
 
-const [task, ...args] = process.argv.slice(2);
+const [task, ...given] = process.argv.slice(2);
+const args = given.filter((word) => word !== "--release");
 const command = TASKS[task ?? ""];
 if (command === undefined) {
   console.error(`usage: node scripts/run.mjs ${Object.keys(TASKS).join("|")} [args]`);
@@ -27,7 +31,7 @@ if (command === undefined) {
 }
 
 await reportFailure(async () => {
-  const { node } = await setup();
+  const { node } = await setup({ debug: ON_DEBUG.has(task ?? "") && args.length === given.length });
   const [script, ...fixed] = command;
   const child = spawn(node, [join(root, script), ...fixed, ...args], {
     cwd: root,

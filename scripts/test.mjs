@@ -1,4 +1,5 @@
 // `npm test [-- --rust|--node] [part of a file name…]`: the Rust core's tests, then all of __test__; the last line counts both.
+// `npm test -- --rule NAME`: the tests of one rule, by the name of its file. `--release`: on a release build of the addon.
 // Runs on a Node that Pi runs on (scripts/run.mjs sees to it).
 
 import { globSync } from "node:fs";
@@ -14,14 +15,16 @@ import { root } from "./lib/native.mjs";
 const FILE_LIMIT_MS = 300_000;
 
 const { values, positionals } = parseArgs({
-  options: { rust: { type: "boolean" }, node: { type: "boolean" } },
+  options: { rust: { type: "boolean" }, node: { type: "boolean" }, rule: { type: "string" } },
   allowPositionals: true,
 });
 const wantsRust = values.rust || (!values.node && positionals.length === 0);
-const wantsNode = values.node || !values.rust;
+const wantsNode = values.node || !(values.rust || values.rule);
 
 const total = emptyCount();
-if (wantsRust) add(total, await runCargoTests());
+if (values.rule !== undefined) {
+  add(total, await runCargoTests(["--lib", "--", `rules::${values.rule}::`, `lifecycle::${values.rule}::`]));
+} else if (wantsRust) add(total, await runCargoTests());
 if (wantsNode) add(total, await runNodeTests());
 console.log(closingLine(total));
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;

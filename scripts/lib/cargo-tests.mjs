@@ -9,9 +9,9 @@ import { root } from "./native.mjs";
 const ARGS = ["test", "--no-default-features", "--locked"];
 const RESULT = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/;
 
-/** @returns {Promise<import("./count.mjs").Count>} */
-export async function runCargoTests() {
-  const cargo = spawn("cargo", ARGS, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+/** @param {readonly string[]} only further arguments @returns {Promise<import("./count.mjs").Count>} */
+export async function runCargoTests(only = []) {
+  const cargo = spawn("cargo", [...ARGS, ...only], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
   const exit = new Promise((resolve) => {
     cargo.on("error", (error) => resolve(error.message));
     cargo.on("close", resolve);

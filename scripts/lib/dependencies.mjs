@@ -9,13 +9,15 @@ import { suitableNode } from "./node.mjs";
 /** An expected failure: the message says what to do. */
 export class SetupError extends Error {}
 
-/** @returns {"fresh" | "installed"} */
-export function installDependencies() {
+/** @param {(text: string) => void} say @returns {"fresh" | "installed"} */
+export function installDependencies(say) {
   let outcome = /** @type {"fresh" | "installed"} */ ("fresh");
   if (!inStep()) {
     // `ci` removes the folder first, which must not happen to one that a running process uses.
     const args = existsSync(join(root, "node_modules")) ? ["install", "--no-save"] : ["ci"];
-    if (run(npm(), [...args, "--no-audit", "--no-fund"], root) !== 0) {
+    say(`[1/3] npm ${args[0]}: installs the development dependencies, a minute or two …`);
+    // Errors only: that this Node is older than Pi's, which is dealt with below, would be said for each package.
+    if (run(npm(), [...args, "--no-audit", "--no-fund", "--loglevel=error"], root) !== 0) {
       throw new SetupError(
         "npm could not install the dependencies (its messages are above). A network is needed once.",
       );
@@ -23,6 +25,7 @@ export function installDependencies() {
     outcome = "installed";
   }
   if (suitableNode() === undefined) {
+    say("[1/3] brings a Node that Pi runs on …");
     bringNode();
     outcome = "installed";
   }

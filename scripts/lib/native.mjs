@@ -38,7 +38,7 @@ function sources() {
   return files.filter((path) => existsSync(path)).sort();
 }
 
-/** @returns {{ sources?: string, compiler?: string, file?: string }} */
+/** @returns {{ sources?: string, compiler?: string, profile?: string, file?: string }} */
 export function readStamp() {
   try {
     return JSON.parse(readFileSync(stampFile, "utf8"));
