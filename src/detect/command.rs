@@ -243,6 +243,7 @@ mod tests {
         assert!(Line::understand("if true; then rm -rf build; fi").mutates);
         assert!(Line::understand("bash -lc 'npm ci'").mutates);
         assert!(Line::understand("find . -name x | xargs rm").mutates);
+        assert!(Line::understand("tar xzf a.tgz").mutates && !Line::understand("tar tzf a.tgz").mutates);
         assert!(!Line::understand("git reset --hard --help").mutates);
         assert!(!Line::understand("cat <<EOF\nrm -rf build\nEOF").mutates);
     }

@@ -241,6 +241,7 @@ mod tests {
     #[test]
     fn answers_that_say_not_yet() {
         for text in [
+            "⏳ still running",
             "running",
             "running (12%)",
             "Agent is still running. Check back later.",

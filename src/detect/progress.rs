@@ -109,6 +109,17 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_is_back_in_an_old_state_when_it_was_in_it_before() {
+        let mut history = History::default();
+        let mut edit = |old: &str, new: &str| {
+            let args = serde_json::json!({ "path": "a", "oldText": old, "newText": new }).to_string();
+            history.take(&Action::new("edit", &args), 1, false, &[]).reverted
+        };
+        assert_eq!([edit("x", "y"), edit("y", "z"), edit("z", "w")], [false; 3], "on and on");
+        assert_eq!([edit("x", "y"), edit("x", "y")], [true, false], "back, and there it stays");
+    }
+
+    #[test]
     fn content_hashes_decide_where_they_are_known() {
         let mut history = History::default();
         let state = |hash| [FileState { path: "a", hash }];

@@ -558,6 +558,27 @@ mod tests {
     }
 
     #[test]
+    fn what_was_reported_of_a_tree_is_not_reported_again_within_the_cooldown() {
+        for (cooldown_sec, reports) in [(1e6, 1), (0.0, 2)] {
+            let mut store = Store::default();
+            let config = Arc::new(Config::of(serde_json::json!({ "cooldownSec": cooldown_sec, "staleAfterSec": 0.0 })));
+            store.open("main", 0.0, Info::default(), Arc::clone(&config));
+            let info = Info { root_id: Some("main".into()), status: Some("running".into()), ..Info::default() };
+            let child = store.open("child", 0.0, info, config);
+            store.observe(child, 0.0, &EventKind::User { text: "go", synthetic: false });
+            let mut timeouts = 0;
+            for second in (0..400).step_by(5) {
+                let at = f64::from(second) * 1000.0;
+                store.tick_tree("main", at);
+                while let Some((_, notice)) = store.take_tree_notice("main", at) {
+                    timeouts += usize::from(notice.rule == "intervention:timeout");
+                }
+            }
+            assert_eq!(timeouts, reports, "at 180 s, and at 360 s");
+        }
+    }
+
+    #[test]
     fn every_level_of_a_cost_limit_is_told_once_whatever_the_cooldown() {
         for cooldown_sec in [60.0, 0.0, -1.0] {
             let mut store = Store::default();

@@ -469,6 +469,18 @@ mod tests {
     }
 
     #[test]
+    fn repetitions_of_an_earlier_life_of_the_process_go_on_counting() {
+        let mut store = Store::default();
+        let handle = linked(&mut store);
+        let target = store.get_mut(handle).unwrap();
+        said(target, 9.0, r#"{"repeatedCommandCount":3,"repeatedMessageCount":2}"#);
+        target.attach("life-2", 10.0);
+        said(target, 11.0, r#"{"repeatedCommandCount":1,"repeatedMessageCount":1}"#);
+        target.attach("life-3", 12.0);
+        assert_eq!(target.repetitions(), (4, 3));
+    }
+
+    #[test]
     fn a_verdict_is_shown_as_it_was_told_and_the_own_engine_is_not_asked() {
         let mut store = Store::default();
         let handle = linked(&mut store);

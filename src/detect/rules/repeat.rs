@@ -249,6 +249,27 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_loop_costs_its_repetitions_and_makes_the_agent_stuck() {
+        let mut story = Story::new();
+        story.times(4, |story, _| {
+            story.bash("ls", "a");
+        });
+        let analysis = story.engine.analysis();
+        assert!(analysis.likely_stuck && story.engine.stuck());
+        assert_eq!(story.engine.cost().rounds, 3, "the first one was work");
+        assert!(!crate::detect::StuckAnalysis::from_evidence(vec![]).likely_stuck);
+    }
+
+    #[test]
+    fn what_the_provider_rolled_back_and_sends_again_is_no_repetition() {
+        let mut story = Story::new();
+        story.bash("ls", "a").bash("ls", "a").lifecycle("provider_retry").bash("ls", "a");
+        assert_eq!(story.first("repeated_command"), None);
+        story.bash("ls", "a");
+        assert_eq!(story.first("repeated_command"), Some(4));
+    }
+
+    #[test]
     fn a_search_for_words_that_are_programs_is_a_repetition_like_any_other() {
         for command in ["rg \"retry|watch\" src", "grep -rn 'sleep; wait' .", "rg \"gh run view\" docs"] {
             let mut story = Story::new();

@@ -262,6 +262,34 @@ fn a_model_may_lower_powers_and_never_raise_them() {
 }
 
 #[test]
+fn a_project_may_leave_on_what_is_on_and_switch_it_off_but_not_on() {
+    for (user, project, effective, warned) in [
+        (true, true, true, false),
+        (true, false, false, false),
+        (false, true, false, true),
+        (false, false, false, false),
+    ] {
+        let text = |on: bool| json!({ "wakeOnCritical": on }).to_string();
+        let resolved = resolve(&[(Source::Global, &text(user)), (Source::Project, &text(project))]);
+        assert_eq!(resolved.config.general.wake_on_critical, effective, "{user} {project}");
+        assert_eq!(!resolved.warnings.is_empty(), warned, "{user} {project}");
+    }
+}
+
+#[test]
+fn a_sub_agents_model_is_told_why_it_may_not_set_a_key() {
+    for (key, why) in [
+        (r#"{"cooldownSec": 1}"#, "only tune limits of its own session"),
+        (r#"{"rescueMessage": "x"}"#, "/watchdog set rescueMessage in the main session"),
+    ] {
+        let resolved = resolve(&[(Source::Child, key)]);
+        assert!(messages(&resolved)[0].contains(why), "{:?}", messages(&resolved));
+    }
+    let armed = resolve(&[(Source::Global, r#"{"autoKill": true}"#), (Source::Child, r#"{"repeatThreshold": 9}"#)]);
+    assert!(messages(&armed)[0].contains("what autoKill acts on"), "{:?}", messages(&armed));
+}
+
+#[test]
 fn a_long_rescue_message_is_cut_and_said_so() {
     let text = json!({ "rescueMessage": "é".repeat(2500) }).to_string();
     let resolved = resolve(&[(Source::Model, &text)]);
