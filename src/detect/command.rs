@@ -257,10 +257,16 @@ mod tests {
             "cargo check",
             "mypy src",
             "NODE_ENV=x pnpm type-check",
+            "time -p tsc --noEmit",
+            "time tsc",
+            "command tsc",
+            "bash -euo pipefail -c 'tsc | head'",
         ] {
             assert!(Line::understand(line).typecheck, "{line}");
         }
-        for line in ["npm run build", "cargo test", "cat tsc.log", "go build ./..."] {
+        for line in
+            ["npm run build", "cargo test", "cat tsc.log", "go build ./...", "command -v tsc", "command -V mypy"]
+        {
             assert!(!Line::understand(line).typecheck, "{line}");
         }
     }

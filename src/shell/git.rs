@@ -29,12 +29,22 @@ impl Effect {
         if !line.contains("git") {
             return effect;
         }
-        let mut here = String::new();
+        let (mut shell, mut here) = (Vec::new(), String::new());
+        // The shells around it, and where each of them is: what a subshell does with `cd` ends with it.
+        let mut around = Vec::new();
         for command in super::commands(line) {
+            while !command.shell.starts_with(&shell) {
+                (shell, here) = around.pop().unwrap_or_default();
+            }
+            if shell != command.shell {
+                around.push((std::mem::replace(&mut shell, command.shell.clone()), here.clone()));
+            }
             let words: Vec<&str> = without_wrappers(&command.words).iter().map(String::as_str).collect();
             match words.split_first() {
                 Some((&"cd" | &"pushd", places)) => {
-                    here = places.first().map_or(here.clone(), |folder| from(&here, folder));
+                    if let Some(folder) = places.iter().find(|place| !place.starts_with('-')) {
+                        here = from(&here, folder);
+                    }
                 }
                 Some((program, words)) if base_name(program) == "git" && !words.contains(&"--help") => {
                     effect.git(&here, words);
@@ -210,6 +220,16 @@ mod tests {
             ("! git reset --hard || true", ""),
             ("echo $(git reset --hard)", ""),
             ("git \\\n  reset --hard", ""),
+            ("bash -euo pipefail -c 'git reset --hard'", ""),
+            ("while read -r x; do git reset --hard; done < f", ""),
+            ("case $x in a) git reset --hard;; esac", ""),
+            ("sh -lc \"cd a && git reset --hard\"", "a"),
+            ("(cd web && npm test) && git reset --hard", ""),
+            ("cd a; bash -c 'cd b; ls'; git reset --hard", "a"),
+            ("here=$(cd \"$(dirname \"$0\")\" && pwd); git reset --hard", ""),
+            ("((cd a; ls); cd b; (git reset --hard))", "b"),
+            ("eval 'cd a'; git reset --hard", "a"),
+            ("{ cd a; }; cd -P b && git reset --hard", "a/b"),
         ] {
             assert_eq!(Effect::of(line).sweeps, [place], "{line}");
         }
@@ -235,6 +255,8 @@ mod tests {
             "cat > notes <<'X'\ngit clean -fd\nX\nls",
             "git reset --hard --help",
             "git help reset --hard",
+            "command -v git reset --hard",
+            "git commit -m \"$(cat <<'X'\nit's git reset --hard (\nX\n)\"",
             "git rm --cached -rf src",
             "git rm -r src",
         ] {

@@ -20,6 +20,9 @@ pub struct Command {
     pub piped: bool,
     /// It runs again and again, by `for`, `while` or `until`.
     pub looped: bool,
+    /// The subshells that it runs in, from the outermost one on, each by its number. Where one of them is, the shells around
+    /// it are not: `(cd x)`.
+    pub shell: Vec<usize>,
 }
 
 /// The simple commands of a line, in the order in which they are written; those within a substitution come before the
@@ -29,21 +32,28 @@ pub fn commands(line: &str) -> Vec<Command> {
 }
 
 fn within(line: &str, deeper: usize) -> Vec<Command> {
-    let mut lexer = Lexer::new(line);
+    let mut lexer = Lexer::new(line, Vec::new());
     lexer.list(End::Text, 0);
+    let mut shells = lexer.shells;
     let mut found = Vec::with_capacity(lexer.found.len());
     for command in lexer.found {
         match inner_line(&command.words).filter(|_| deeper > 0) {
             Some(inner) => {
                 // What it does is what its line does; where it writes to is said by itself.
-                let Command { writes, piped, looped, .. } = command;
+                let Command { writes, piped, looped, words, mut shell } = command;
+                let outside = shell.clone();
+                if !is_eval(&words) {
+                    shell.push(shells);
+                    shells += 1;
+                }
                 for (place, mut inner) in within(&inner, deeper - 1).into_iter().enumerate() {
                     inner.looped |= looped;
                     inner.piped |= piped && place == 0;
+                    inner.shell.splice(..0, shell.iter().copied());
                     found.push(inner);
                 }
                 if !writes.is_empty() {
-                    found.push(Command { writes, ..Command::default() });
+                    found.push(Command { writes, shell: outside, ..Command::default() });
                 }
             }
             None => found.push(command),
@@ -52,17 +62,24 @@ fn within(line: &str, deeper: usize) -> Vec<Command> {
     found
 }
 
+/// `eval` runs its line in the same shell.
+fn is_eval(words: &[String]) -> bool {
+    super::programs::without_wrappers(words).first().is_some_and(|word| word == "eval")
+}
+
 /// The line that a shell is given as an argument.
 fn inner_line(words: &[String]) -> Option<String> {
     let mut words = super::programs::without_wrappers(words).iter().map(String::as_str);
     match super::programs::base_name(words.next()?) {
         "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" => {
             let mut runs = false;
-            for word in words {
-                match word.strip_prefix('-') {
-                    Some(flags) if !flags.starts_with('-') => runs |= flags.contains('c'),
-                    Some(_) => {}
-                    None => return runs.then(|| word.to_owned()),
+            while let Some(word) = words.next() {
+                let Some(flags) = word.strip_prefix(['-', '+']) else { return runs.then(|| word.to_owned()) };
+                let short = !flags.starts_with('-');
+                runs |= short && word.starts_with('-') && flags.contains('c');
+                // `-euo pipefail`: an option that is named in a word of its own.
+                if short && flags.contains(['o', 'O']) || matches!(word, "--rcfile" | "--init-file") {
+                    words.next();
                 }
             }
             None
@@ -78,8 +95,6 @@ enum End {
     Text,
     /// `)`
     Parenthesis,
-    /// `` ` ``
-    Backtick,
 }
 
 /// What a keyword began; ends with its own word.
@@ -103,8 +118,10 @@ struct Lexer<'a> {
     at: usize,
     found: Vec<Command>,
     here: Vec<Here>,
-    /// Up to here no test is closed: what is known is not looked for again.
-    no_test: usize,
+    /// The subshells that are open.
+    shell: Vec<usize>,
+    /// How many there have been.
+    shells: usize,
 }
 
 /// What keywords have begun and not ended.
@@ -145,6 +162,15 @@ struct Open {
     head: bool,
     /// The next word is the name of a function that is defined.
     names: bool,
+    /// Within `[[ … ]]`, where no operator has a meaning of its own.
+    test: bool,
+}
+
+impl Open {
+    /// Within a test that the word which is being read does not end.
+    fn tests(&self) -> bool {
+        self.test && (self.quoted || self.word.as_deref() != Some("]]"))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -160,8 +186,8 @@ enum Redirect {
 }
 
 impl<'a> Lexer<'a> {
-    fn new(line: &'a str) -> Self {
-        Self { line, at: 0, found: Vec::new(), here: Vec::new(), no_test: 0 }
+    fn new(line: &'a str, shell: Vec<usize>) -> Self {
+        Self { line, at: 0, found: Vec::new(), here: Vec::new(), shell, shells: 0 }
     }
 
     fn rest(&self) -> &'a str {
@@ -183,6 +209,14 @@ impl<'a> Lexer<'a> {
         Some(letter)
     }
 
+    /// Commands up to the closing parenthesis, which run in a shell of their own.
+    fn subshell(&mut self, depth: usize) {
+        self.shell.push(self.shells);
+        self.shells += 1;
+        self.list(End::Parenthesis, depth);
+        self.shell.pop();
+    }
+
     /// Commands up to the end of the list, the end taken.
     fn list(&mut self, end: End, depth: usize) {
         let mut open = Open::default();
@@ -190,10 +224,6 @@ impl<'a> Lexer<'a> {
         let mut piped = false;
         while let Some(byte) = self.peek() {
             match byte {
-                b'`' if end == End::Backtick => {
-                    self.at += 1;
-                    break;
-                }
                 b' ' | b'\t' | b'\r' => {
                     self.at += 1;
                     self.end_word(&mut open, &mut blocks);
@@ -206,11 +236,16 @@ impl<'a> Lexer<'a> {
                 b'#' if open.word.is_none() => {
                     self.at += self.rest().find('\n').unwrap_or(self.rest().len());
                 }
+                b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' if open.tests() => {
+                    self.at += 1;
+                    open.word.get_or_insert_default().push(char::from(byte));
+                }
                 b';' | b'&' | b'|' => self.separator(byte, &mut open, &mut blocks, &mut piped),
                 b'<' | b'>' => self.redirect(byte, &mut open, &mut blocks, depth),
                 b'(' => self.parenthesis(&mut open, &mut blocks, &mut piped, depth),
                 b')' => {
                     self.at += 1;
+                    self.end_word(&mut open, &mut blocks);
                     if end == End::Parenthesis && !in_pattern(&open, &blocks) {
                         break;
                     }
@@ -281,8 +316,7 @@ impl<'a> Lexer<'a> {
     fn dollar(&mut self, letter: char, word: &mut String, depth: usize, bare: bool) -> bool {
         let begin = self.at - 1;
         match self.peek() {
-            _ if letter == '`' && depth < DEEPEST => self.list(End::Backtick, depth + 1),
-            _ if letter == '`' => {}
+            _ if letter == '`' => self.backticks(depth, !bare),
             Some(b'\'') if bare => {
                 self.at += 1;
                 self.ansi_quoted(word);
@@ -296,13 +330,55 @@ impl<'a> Lexer<'a> {
             Some(b'(') if self.starts("((") => self.balanced(b'(', b')'),
             Some(b'(') if depth < DEEPEST => {
                 self.at += 1;
-                self.list(End::Parenthesis, depth + 1);
+                self.subshell(depth + 1);
             }
-            Some(b'{') => self.balanced(b'{', b'}'),
+            Some(b'{') => self.braces(depth),
             _ => {}
         }
         word.push_str(&self.line[begin..self.at]);
         false
+    }
+
+    /// `` `…` ``: up to the next backtick that is not escaped, whatever is quoted. What is escaped is so for this reading only.
+    fn backticks(&mut self, depth: usize, quoted: bool) {
+        let mut line = String::new();
+        while let Some(letter) = self.next() {
+            match letter {
+                '`' => break,
+                '\\' => match self.next() {
+                    Some(escaped) if "`$\\".contains(escaped) || quoted && escaped == '"' => line.push(escaped),
+                    escaped => line.extend(std::iter::once('\\').chain(escaped)),
+                },
+                _ => line.push(letter),
+            }
+        }
+        if depth < DEEPEST {
+            let mut shell = self.shell.clone();
+            shell.push(self.shells);
+            self.shells += 1;
+            let mut inner = Lexer::new(&line, shell);
+            inner.list(End::Text, depth + 1);
+            self.found.append(&mut inner.found);
+        }
+    }
+
+    /// `${…}`, in which quotations and substitutions may stand, between double quotes too.
+    fn braces(&mut self, depth: usize) {
+        if depth >= DEEPEST {
+            return self.balanced(b'{', b'}');
+        }
+        self.at += 1;
+        let mut text = String::new();
+        while let Some(letter) = self.next() {
+            match letter {
+                '}' => return,
+                '\\' => drop(self.next()),
+                '\'' => self.at += self.rest().find('\'').map_or(self.rest().len(), |end| end + 1),
+                '"' => self.double_quoted(&mut text, depth + 1),
+                '$' | '`' => drop(self.dollar(letter, &mut text, depth + 1, true)),
+                _ => {}
+            }
+        }
     }
 
     /// `$'…'`, in which a backslash escapes.
@@ -328,6 +404,13 @@ impl<'a> Lexer<'a> {
             match byte {
                 b'\\' => drop(self.next()),
                 b'\'' => self.at += self.rest().find('\'').map_or(self.rest().len(), |end| end + 1),
+                b'"' => {
+                    while let Some(letter) = self.next().filter(|letter| *letter != '"') {
+                        if letter == '\\' {
+                            self.next();
+                        }
+                    }
+                }
                 _ if byte == opens => depth += 1,
                 _ if byte == closes => {
                     depth -= 1;
@@ -353,6 +436,8 @@ impl<'a> Lexer<'a> {
     /// `;`, `&`, `|` and what they are doubled to.
     fn separator(&mut self, byte: u8, open: &mut Open, blocks: &mut Blocks, piped: &mut bool) {
         let doubled = self.rest().as_bytes().get(1) == Some(&byte);
+        // `;;`, `;&` and `;;&` end a clause of a case.
+        let clause = byte == b';' && (doubled || self.rest().as_bytes().get(1) == Some(&b'&'));
         if byte == b'&' && self.rest().as_bytes().get(1) == Some(&b'>') {
             self.at += 2;
             self.at += usize::from(self.peek() == Some(b'>'));
@@ -360,7 +445,8 @@ impl<'a> Lexer<'a> {
             open.redirects = Some(Redirect::Writes);
             return;
         }
-        self.at += 1 + usize::from(doubled);
+        self.at += 1 + usize::from(doubled || clause);
+        self.at += usize::from(clause && doubled && self.peek() == Some(b'&'));
         let into_next = byte == b'|' && !doubled;
         if into_next && self.peek() == Some(b'&') {
             self.at += 1;
@@ -369,7 +455,7 @@ impl<'a> Lexer<'a> {
         // Between the patterns of a case it is no pipe.
         let pattern = in_pattern(open, blocks);
         self.end_command(open, blocks, piped, into_next && !pattern);
-        if byte == b';' && doubled {
+        if clause {
             open.head = blocks.last() == Some(Block::Case);
         } else {
             open.head |= pattern;
@@ -381,7 +467,7 @@ impl<'a> Lexer<'a> {
         if self.rest().as_bytes().get(1) == Some(&b'(') && depth < DEEPEST {
             let begin = self.at;
             self.at += 2;
-            self.list(End::Parenthesis, depth + 1);
+            self.subshell(depth + 1);
             open.word.get_or_insert_default().push_str(&self.line[begin..self.at]);
             return;
         }
@@ -421,7 +507,7 @@ impl<'a> Lexer<'a> {
             } else {
                 self.at += 1;
                 let from = self.found.len();
-                self.list(End::Parenthesis, depth + 1);
+                self.subshell(depth + 1);
                 let looped = blocks.loops > 0;
                 for command in &mut self.found[from..] {
                     command.looped |= looped;
@@ -469,11 +555,14 @@ impl<'a> Lexer<'a> {
             return;
         }
         if quoted || !open.command.words.is_empty() {
+            open.test &= quoted || word != "]]";
             open.command.words.push(word);
             return;
         }
         match word.as_str() {
-            "if" | "then" | "elif" | "else" | "fi" | "do" | "{" | "}" | "!" | "time" | "coproc" => {}
+            "if" | "then" | "elif" | "else" | "fi" | "do" | "{" | "}" | "!" | "coproc" => {}
+            // With a flag it is read like the program of that name.
+            "time" if !self.rest().trim_start_matches([' ', '\t']).starts_with('-') => {}
             "while" | "until" => blocks.push(Block::Loop),
             "for" | "select" => {
                 blocks.push(Block::Loop);
@@ -487,27 +576,11 @@ impl<'a> Lexer<'a> {
             "done" if blocks.last() == Some(Block::Loop) => blocks.end(Block::Loop),
             "esac" if blocks.last() == Some(Block::Case) => blocks.end(Block::Case),
             "[[" => {
+                open.test = true;
                 open.command.words.push(word);
-                self.test(open);
             }
             _ => open.command.words.push(word),
         }
-    }
-
-    /// The inside of `[[ … ]]`, in which no operator has a meaning of its own.
-    fn test(&mut self, open: &mut Open) {
-        if self.at < self.no_test {
-            return;
-        }
-        let rest = self.rest();
-        let row = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        let Some(end) = row.find("]]") else {
-            self.no_test = self.at + row.len();
-            return;
-        };
-        open.command.words.extend(rest[..end].split_whitespace().map(|word| word.trim_matches(['"', '\'']).to_owned()));
-        open.command.words.push("]]".to_owned());
-        self.at += end + 2;
     }
 
     fn end_command(&mut self, open: &mut Open, blocks: &mut Blocks, piped: &mut bool, into_next: bool) {
@@ -520,6 +593,7 @@ impl<'a> Lexer<'a> {
         }
         command.piped = std::mem::replace(piped, into_next);
         command.looped = blocks.loops > 0;
+        command.shell.clone_from(&self.shell);
         self.found.push(command);
     }
 
@@ -531,7 +605,7 @@ impl<'a> Lexer<'a> {
                 let end = rest.find('\n').unwrap_or(rest.len());
                 let row = if tabs { rest[..end].trim_start_matches('\t') } else { &rest[..end] };
                 self.at += (end + 1).min(rest.len());
-                if row == delimiter {
+                if row.strip_suffix('\r').unwrap_or(row) == delimiter {
                     break;
                 }
             }

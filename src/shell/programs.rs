@@ -29,7 +29,7 @@ const PLACE_FLAGS: [&str; 20] = [
 
 /// Programs that run another one, which they are given as arguments. Each with its flags that take a value in a word of its
 /// own.
-const WRAPPERS: [(&str, &[&str]); 17] = [
+const WRAPPERS: [(&str, &[&str]); 18] = [
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-D", "--user", "--group"]),
     ("doas", &["-u", "-C"]),
     ("env", &["-u", "-C", "-S", "--unset", "--chdir"]),
@@ -42,6 +42,7 @@ const WRAPPERS: [(&str, &[&str]); 17] = [
     ("time", &["-f", "-o"]),
     ("exec", &["-a"]),
     ("nohup", &[]),
+    ("setsid", &[]),
     ("command", &[]),
     ("builtin", &[]),
     ("bunx", &[]),
@@ -60,6 +61,11 @@ pub fn without_wrappers(words: &[String]) -> &[String] {
         let name = base_name(word);
         let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) else { break };
         let mut next = at + 1;
+        // `command -v make` asks where make is, and runs nothing.
+        let asks = |flag: &String| flag.starts_with('-') && !flag.starts_with("--") && flag.contains(['v', 'V']);
+        if name == "command" && words.get(next).is_some_and(asks) {
+            break;
+        }
         while let Some(flag) = words.get(next).filter(|word| word.starts_with('-') || is_assignment(word)) {
             next += 1 + usize::from(valued.contains(&flag.as_str()));
         }
@@ -235,7 +241,8 @@ impl<'a> Program<'a> {
 
     pub fn searches(&self) -> bool {
         match self.program() {
-            "rg" | "grep" | "egrep" | "fgrep" | "ag" | "ack" | "fd" | "find" | "locate" | "which" | "type" => true,
+            "rg" | "grep" | "egrep" | "fgrep" | "ag" | "ack" | "fd" | "find" | "locate" | "which" | "type"
+            | "command" => true,
             "git" => self.verb() == "grep",
             _ => false,
         }

@@ -28,6 +28,10 @@ fn quotes_escapes_and_continuation_lines_hold_words_together() {
         (r"printf $'a\n'", &["printf a\n"]),
         (r#"echo a"b c"'d e'"#, &["echo ab cd e"]),
         ("echo 'not closed; ls", &["echo not closed; ls"]),
+        (r"a $'it\'s; b'; c", &["a it's; b", "c"]),
+        (r#"echo "${x:-'}"; a'}" && b"#, &[r#"echo ${x:-'}"; a'}"#, "b"]),
+        (r#"echo "${x:-"}; a"}" ${y//'}'/}; b"#, &[r#"echo ${x:-"}; a"} ${y//'}'/}"#, "b"]),
+        (r#"a=("x)" 'y)'); b"#, &["a=", "b"]),
     ] {
         assert_eq!(words(line), expected, "{line}");
     }
@@ -50,6 +54,11 @@ fn lists_pipelines_groups_and_blocks_are_taken_apart() {
         ("((x = 1 > 0)); a", &["a"]),
         ("((a; b) && c)", &["a", "b", "c"]),
         ("a=(1 2 3) b", &["a= b"]),
+        ("case x in a) b;& c) d;;& e) f; esac; g", &["b", "d", "f", "g"]),
+        ("[[ $a =~ ^(b|c)$ ]]; [[ a && \"]]\" ]] || d", &["[[ $a =~ ^(b|c)$ ]]", "[[ a && ]] ]]", "d"]),
+        ("[[ not closed; a\nb", &["[[ not closed; a", "b"]),
+        ("time a; time -p b", &["a", "time -p b"]),
+        ("([[ a ]])&&[[ b ]]|c", &["[[ a ]]", "[[ b ]]", "c"]),
     ] {
         assert_eq!(words(line), expected, "{line}");
     }
@@ -68,7 +77,13 @@ fn substitutions_and_lines_within_lines_are_commands_too() {
         ("sh -c 'bash -c \"a; b\"'", &["a", "b"]),
         ("eval 'a; b'", &["a", "b"]),
         ("bash script.sh", &["bash script.sh"]),
-        ("echo $((1 + 2)) ${x:-$(no)}", &["echo $((1 + 2)) ${x:-$(no)}"]),
+        ("echo $((1 + 2)) ${x:-$(a)}", &["a", "echo $((1 + 2)) ${x:-$(a)}"]),
+        ("[[ -n $(a) && \"`b`\" ]]", &["a", "b", "[[ -n $(a) && `b` ]]"]),
+        (r"echo `a \`b; c\``; d", &["b", "c", r"a `b; c`", r"echo `a \`b; c\``", "d"]),
+        ("echo $(case x in a) b;& c) d;; esac); e", &["b", "d", "echo $(case x in a) b;& c) d;; esac)", "e"]),
+        ("bash -euo pipefail -c 'a; b' c", &["a", "b"]),
+        ("bash +x --rcfile f -O extglob -c 'a; b'", &["a", "b"]),
+        ("setsid nohup sh -c 'a; b' &", &["a", "b"]),
     ] {
         assert_eq!(words(line), expected, "{line}");
     }
@@ -85,6 +100,8 @@ fn what_is_no_command_raises_none() {
         ("# only this", &[]),
         ("echo a#b", &["echo a#b"]),
         ("cat <<< 'rm x'", &["cat"]),
+        ("cat <<E\r\nrm x\r\nE\r\nls", &["cat", "ls"]),
+        ("a \"$(cat <<'E'\nit's \"x) rm\nE\n)\"; b", &["cat", "a $(cat <<'E'\nit's \"x) rm\nE\n)", "b"]),
         ("", &[]),
     ] {
         assert_eq!(words(line), expected, "{line}");
@@ -126,6 +143,26 @@ fn loops_and_pipes_are_known() {
 }
 
 #[test]
+fn commands_know_which_of_them_run_in_one_shell() {
+    let shells = |line: &str| -> Vec<Vec<usize>> { commands(line).into_iter().map(|command| command.shell).collect() };
+    for line in ["(a); b", "$(a) b", "`a` b", "c <(a)", "bash -c a; b", "sh -c '(a)'; b", "if (a); then b; fi"] {
+        let [inner, outer] = &shells(line)[..] else { panic!("{line}") };
+        assert!(inner.len() > outer.len() && inner.starts_with(outer), "{line}");
+    }
+    for line in ["{ a; }; b", "eval a; b", "a && b", "(a; b)", "if a; then b; fi", "bash -c 'a; b'"] {
+        let [one, other] = &shells(line)[..] else { panic!("{line}") };
+        assert_eq!(one, other, "{line}");
+    }
+    for line in ["(a); (b)", "(a); bash -c b", "bash -c a; bash -c b", "`a` $(b)", "(a; (b); (c))"] {
+        let mut all = shells(line);
+        let count = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), count, "{line}");
+    }
+}
+
+#[test]
 fn taking_a_line_apart_costs_what_it_is_long() {
     growth::is_linear(|line| {
         black_box(commands(line));
@@ -155,6 +192,15 @@ fn taking_a_line_apart_costs_what_it_is_long() {
         ">&",
         "((",
         "$((",
+        "[[ a ]];",
+        "((a;b);",
+        "(a);",
+        "${x:-\"",
+        "\"${x:-",
+        "`\\`",
+        "time ",
+        "bash -o ",
+        "a=(\"",
     ] {
         growth::grows(
             unit,
@@ -169,51 +215,64 @@ fn taking_a_line_apart_costs_what_it_is_long() {
 /// A word as it may stand in a line.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => "[a-z][a-z0-9./_-]{0,6}",
-        1 => "'[a-z ;|&<>#()\"$]{0,8}'",
+        6 => "[a-z][a-z0-9./_-]{0,6}",
+        1 => "'[a-z ;|&<>#()\"$`\\\\]{0,8}'",
         1 => "\"[a-z ;|&<>#()']{0,8}\"",
+        1 => r"\$'[a-z ;|&<>#()]{0,6}'",
         1 => r"[a-z]\\[ ;|&'#][a-z]",
         1 => "-[a-z]",
+        1 => r"[a-z]{0,2}(\$x|\$\{x\}|\$#|\$\(\(1 \+ 2\)\))[a-z']{0}",
+        1 => r#"("[a-z' ]{0,3}\$\{x:-[a-z]{1,3}('[};]?')?\}[;' ]{0,2}")"#,
+        1 => r"\$\([a-z]{2,3}_( '[a-z;)]{0,3}')?(; [a-z]{2,3}_| \| [a-z]{2,3}_)?\)",
+        1 => r#""[a-z ']{0,3}\$\([a-z]{2,3}_ "[a-z ;)]{0,3}"\)[;' ]{0,2}""#,
+        1 => r"`[a-z]{2,3}_( '[a-z;)]{0,3}')?(; [a-z]{2,3}_)?`",
     ]
 }
 
 fn simple() -> impl Strategy<Value = String> {
-    let redirect =
-        prop_oneof![Just(String::new()), "( > [a-z]{1,3}| 2>&1| >> [a-z]{1,3}| < [a-z]{1,3}| 2> [a-z]{1,3})",];
-    // Words that begin something else as the first one are not programs.
-    let keyword = |word: &String| {
-        [
-            "if", "then", "fi", "do", "done", "for", "case", "esac", "while", "until", "in", "else", "elif", "time",
-            "eval", "sh", "select",
-        ]
-        .contains(&word.as_str())
-    };
+    let redirect = prop_oneof![
+        Just(String::new()),
+        "( > [a-z]{1,3}| 2>&1| >> [a-z]{1,3}| < [a-z]{1,3}| 2> [a-z]{1,3}| <<< '[a-z;]')",
+    ];
+    // The names of programs end in a way in which no keyword does.
+    let space = prop_oneof![6 => Just(" "), 1 => Just("  "), 1 => Just(" \\\n ")];
     (
-        "[a-z][a-z0-9_-]{1,6}".prop_filter("a program", move |word| !keyword(word)),
+        prop_oneof![3 => "", 1 => "(A=1 |B='x; y' ){1,2}"],
+        "[a-z]{1,6}_",
         proptest::collection::vec(word(), 0..4),
         redirect,
+        space,
     )
-        .prop_map(|(program, words, redirect)| format!("{}{redirect}", [vec![program], words].concat().join(" ")))
+        .prop_map(|(assigned, program, words, redirect, space)| {
+            format!("{assigned}{}{redirect}", [vec![program], words].concat().join(space))
+        })
 }
 
 fn line() -> impl Strategy<Value = String> {
     simple().prop_recursive(4, 24, 3, |inner| {
         let list = proptest::collection::vec(
-            (inner.clone(), prop::sample::select(vec![" && ", " || ", "; ", " | ", "\n", " & "])),
+            (inner.clone(), prop::sample::select(vec![" && ", " || ", "; ", " | ", " |& ", "\n", " & ", " &&\n"])),
             1..4,
         )
         .prop_map(|parts| {
             let last = parts.len() - 1;
             parts.into_iter().enumerate().map(|(n, (part, by))| if n == last { part } else { part + by }).collect()
         });
+        let two = (inner.clone(), inner.clone());
         prop_oneof![
-            3 => list,
+            6 => list,
             1 => inner.clone().prop_map(|list| format!("(a; {list})")),
             1 => inner.clone().prop_map(|list| format!("{{ {list}; }}")),
-            1 => (inner.clone(), inner.clone()).prop_map(|(test, then)| format!("if {test}; then {then}; fi")),
-            1 => (inner.clone(), inner.clone()).prop_map(|(test, body)| format!("while ! {test}; do {body}; done")),
-            1 => inner.clone().prop_map(|body| format!("for x in a 'b c'; do {body}; done")),
-            1 => (inner.clone(), inner).prop_map(|(one, other)| format!("case x in a|b) {one};; *) {other};; esac")),
+            1 => inner.clone().prop_map(|list| format!("f_() {{ {list}; }}")),
+            1 => two.clone().prop_map(|(test, then)| format!("if {test}; then {then}; fi > f")),
+            1 => two.clone().prop_map(|(one, other)| format!("if a; then {one}; elif b; then {other}; else c; fi")),
+            1 => two.clone().prop_map(|(test, body)| format!("while ! {test}; do {body}; done")),
+            1 => two.clone().prop_map(|(test, body)| format!("until {test}\ndo {body}\ndone")),
+            1 => inner.clone().prop_map(|body| format!("for x in a 'b c' $(d); do {body}; done")),
+            1 => two.prop_map(|(one, other)| format!("case x in a|b) {one};; (c) {other};& *) d;; esac")),
+            1 => (inner.clone(), r#"[a-z ;|&<>()'"\n]{0,12}"#, prop::sample::select(vec![("E_", "E_"), ("'E _'", "E _")]))
+                .prop_map(|(list, text, (begin, end))| format!("{{ {list}\na <<{begin}\n{text}\n{end}\nb; }}")),
+            1 => (inner, r#"[a-z ;|&<>()'"`$]{0,9}"#).prop_map(|(list, comment)| format!("{{ {list} # {comment}\n}}")),
         ]
     })
 }
@@ -242,7 +301,8 @@ fn of_pipeline(pipeline: &Pipeline, found: &mut Vec<Vec<String>>) {
         match command {
             Parsed::Simple(simple) => of_simple(simple, found),
             Parsed::Compound(compound, _) => of_compound(compound, found),
-            _ => {}
+            Parsed::Function(function) => of_compound(&function.body.0, found),
+            Parsed::ExtendedTest(..) => panic!("not generated"),
         }
     }
 }
@@ -251,48 +311,75 @@ fn of_compound(compound: &CompoundCommand, found: &mut Vec<Vec<String>>) {
     match compound {
         CompoundCommand::BraceGroup(group) => of_list(&group.list, found),
         CompoundCommand::Subshell(subshell) => of_list(&subshell.list, found),
-        CompoundCommand::ForClause(clause) => of_list(&clause.body.list, found),
+        CompoundCommand::ForClause(clause) => {
+            clause.values.iter().flatten().for_each(|word| drop(unquoted(&word.value, found)));
+            of_list(&clause.body.list, found);
+        }
         CompoundCommand::CaseClause(clause) => {
             clause.cases.iter().filter_map(|case| case.cmd.as_ref()).for_each(|list| of_list(list, found));
         }
         CompoundCommand::IfClause(clause) => {
             of_list(&clause.condition, found);
             of_list(&clause.then, found);
+            for other in clause.elses.iter().flatten() {
+                other.condition.iter().chain([&other.body]).for_each(|list| of_list(list, found));
+            }
         }
-        CompoundCommand::WhileClause(clause) => {
+        CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
             of_list(&clause.0, found);
             of_list(&clause.1.list, found);
         }
-        _ => {}
+        other => panic!("not generated: {other}"),
     }
 }
 
 fn of_simple(simple: &SimpleCommand, found: &mut Vec<Vec<String>>) {
-    let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0).filter_map(|item| match item {
-        CommandPrefixOrSuffixItem::Word(word) => Some(&word.value),
+    let of = |item: &CommandPrefixOrSuffixItem| match item {
+        CommandPrefixOrSuffixItem::Word(word) | CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
+            Some(word.value.clone())
+        }
         _ => None,
-    });
-    found.push(simple.word_or_name.iter().map(|word| &word.value).chain(suffix).map(|word| unquoted(word)).collect());
-}
-
-fn unquoted(word: &str) -> String {
-    text_of(&brush_parser::word::parse(word, &ParserOptions::default()).unwrap())
-}
-
-fn text_of(pieces: &[WordPieceWithSource]) -> String {
-    let text = |piece: &WordPieceWithSource| match &piece.piece {
-        WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => text.clone(),
-        WordPiece::DoubleQuotedSequence(pieces) => text_of(pieces),
-        WordPiece::EscapeSequence(escape) => escape[1..].to_owned(),
-        other => panic!("not generated: {other:?}"),
     };
-    pieces.iter().map(text).collect()
+    let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0).filter_map(of);
+    let suffix = simple.suffix.iter().flat_map(|suffix| &suffix.0).filter_map(of);
+    let name = simple.word_or_name.iter().map(|word| word.value.clone());
+    let words = prefix.chain(name).chain(suffix).map(|word| unquoted(&word, found)).collect();
+    found.push(words);
+}
+
+/// A word without its quotes. The commands of its substitutions are found before the one that it belongs to.
+fn unquoted(word: &str, found: &mut Vec<Vec<String>>) -> String {
+    text_of(word, &brush_parser::word::parse(word, &ParserOptions::default()).unwrap(), found)
+}
+
+fn text_of(word: &str, pieces: &[WordPieceWithSource], found: &mut Vec<Vec<String>>) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match &piece.piece {
+            WordPiece::Text(plain) | WordPiece::SingleQuotedText(plain) | WordPiece::AnsiCQuotedText(plain) => {
+                text.push_str(plain);
+            }
+            WordPiece::DoubleQuotedSequence(pieces) => text.push_str(&text_of(word, pieces, found)),
+            WordPiece::EscapeSequence(escape) => text.push_str(&escape[1..]),
+            WordPiece::CommandSubstitution(line) | WordPiece::BackquotedCommandSubstitution(line) => {
+                found.extend(parsed(line).expect("a line that was taken for one"));
+                text.push_str(&word[piece.start_index..piece.end_index]);
+            }
+            WordPiece::ParameterExpansion(_) | WordPiece::ArithmeticExpression(_) => {
+                text.push_str(&word[piece.start_index..piece.end_index]);
+            }
+            other => panic!("not generated: {other:?}"),
+        }
+    }
+    text
 }
 
 proptest! {
     #[test]
     fn a_line_has_the_commands_that_a_bash_parser_finds_in_it(line in line()) {
-        let ours: Vec<Vec<String>> = commands(&line).into_iter().map(|command| command.words).collect();
+        // What is redirected as a whole is a command without words here.
+        let ours = commands(&line).into_iter().map(|command| command.words).filter(|words| !words.is_empty());
+        let ours: Vec<Vec<String>> = ours.collect();
         let theirs = parsed(&line);
         prop_assume!(theirs.is_some());
         prop_assert_eq!(ours, theirs.unwrap(), "{}", line);

@@ -281,6 +281,22 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_that_asks_and_sleeps_may_be_run_again_and_again() {
+        for command in [
+            "until curl -fsS localhost:80; do sleep 2; done",
+            "for i in 1 2 3; do curl -fsS localhost:80 && break; sleep 1; done",
+            "bash -euo pipefail -c 'while [[ $(docker ps | wc -l) -lt 2 ]]; do sleep 1; done'",
+            "time -p timeout 60 bash -c 'until nc -z db 5432; do sleep 1; done'",
+        ] {
+            let mut story = Story::new();
+            story.times(40, |story, _| {
+                story.bash(command, "connection refused");
+            });
+            story.is_silent();
+        }
+    }
+
+    #[test]
     fn the_third_equal_call_with_an_equal_result_is_told() {
         let mut story = Story::new();
         story.times(3, |story, n| {
