@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -157,4 +157,53 @@ test("a wrong filter is a TypeError, and a missing file a rejection that names i
   await assert.rejects(readHistory(path, { limit: -1 }), TypeError);
   await assert.rejects(readHistory(path, { open: "yes" as unknown as boolean }), TypeError);
   await assert.rejects(readHistory(7 as unknown as string), TypeError);
+});
+
+/** What opening a history says to a user who owns nothing here. */
+const AS_NOBODY = `
+const { history, readHistory } = await import(process.argv[1]);
+const { state, warnings } = await history.open(process.argv[2], { maxDays: 90, maxMb: 64 });
+const read = await readHistory(process.argv[2]).then(() => "read", (error) => error.message);
+console.log(JSON.stringify({ state, warnings, read }));
+`;
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const library = join(import.meta.dirname, "..", "..", "index.js");
+const canBeNobody =
+  process.getuid?.() === 0 &&
+  spawnSync(process.execPath, ["-e", `await import(${JSON.stringify(library)})`], NOBODY).status === 0;
+
+test("a folder of another user costs the history and one warning, which says what to do", {
+  skip: canBeNobody ? false : "only root can be another user, and only where that user may read this folder",
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "watchdog-history-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "state.db");
+  const tried = () => {
+    const { stdout, stderr } = spawnSync(process.execPath, ["-e", AS_NOBODY, library, path], {
+      ...NOBODY,
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    assert.notEqual(stdout, "", stderr);
+    const { state, warnings, read } = JSON.parse(stdout);
+    assert.equal(state, "off");
+    assert.equal(warnings.length, 1, warnings.join());
+    assert.match(warnings[0], /goes on without a history; make .* writable for you, or set "history": false/);
+    return read;
+  };
+  chmodSync(folder, 0o555);
+  assert.match(tried(), /there is no such file/);
+
+  chmodSync(folder, 0o755);
+  writeFileSync(path, "");
+  await history.open(path, { maxDays: 90, maxMb: 64 });
+  history.close(5000);
+  chmodSync(folder, 0o555);
+  const modes = (mode: number) => {
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), mode);
+  };
+  modes(0o644);
+  assert.equal(tried(), "read", "what may be read is read");
+  modes(0o600);
+  assert.match(tried(), /cannot be read/);
 });

@@ -154,7 +154,9 @@ pub fn open(path: &Path) -> Result<Connection, Problem> {
     let (connection, version) = match found {
         // In a folder that cannot be written the files beside it cannot be made. Without a journal there is nothing in
         // them, and nobody who writes.
-        Err(error) if Problem::of(path, &error).kind == Kind::Unreachable && !journal(path) => {
+        Err(error)
+            if matches!(Problem::of(path, &error).kind, Kind::Unreachable | Kind::ReadOnly) && !journal(path) =>
+        {
             let uri = format!("file:{}?immutable=1", escaped(path));
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).and_then(attempt).map_err(problem)?
         }
