@@ -89,6 +89,8 @@ const AGENTS: Record<string, Round[]> = {
 
 /** Rules that the twin does not have are off here. They are on, as users have them, when time is measured. */
 const ONLY_SHARED_RULES: Partial<WatchdogConfig> = {
+  cycleThreshold: 0,
+  typecheckRepeatThreshold: 0,
   staleRevisitsThreshold: 0,
   errorLoopThreshold: 0,
   unknownToolThreshold: 0,

@@ -7,7 +7,6 @@ const COSMETIC = new Set(
 );
 const MAIN_ARGUMENTS = "path file_path filePath file pattern query url uri regex name id prompt".split(" ");
 const EDIT_TOOLS = new Set("edit write patch multi_edit".split(" "));
-const TYPE_CHECKING = /(?:^|[;&|\n])\s*(?:npx\s+)?(?:tsc|mypy|pyright|cargo\s+(?:check|clippy))\b/;
 const CHANGING = /(?:^|[;&|\n])\s*(?:mv|cp|rm|mkdir|touch|git\s+(?:add|commit|checkout|reset|apply|stash))\b/;
 
 export interface TwinAction {
@@ -16,7 +15,6 @@ export interface TwinAction {
   key: string;
   isEdit: boolean;
   path: string | undefined;
-  typecheck: boolean;
   mutates: boolean;
   forward: string | undefined;
   backward: string | undefined;
@@ -47,7 +45,6 @@ export function actionOf(tool: string, args: string): TwinAction {
     key,
     isEdit,
     path,
-    typecheck: line !== undefined && TYPE_CHECKING.test(line),
     mutates: line !== undefined && CHANGING.test(line),
     forward,
     backward,

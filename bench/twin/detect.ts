@@ -1,5 +1,6 @@
 // The JS twin of src/detect, without its increments: reads the whole buffer again at each event and plays the rules over
-// it. Covers calls and their results, which is what is measured; knows nothing of polls and of keys pressed in a terminal.
+// it. Covers the rule of repetitions, on calls and their results: the rival does less than what it is measured against. What
+// the other rules find is held by src/detect/naive.rs.
 
 import type { EvidenceType, WatchdogConfig } from "../../index.js";
 import type { TwinAction } from "./action.ts";
@@ -42,12 +43,7 @@ interface Report {
 interface Round {
   number: number;
   turn: number;
-  open: number;
-  told: boolean;
   pairs: string[];
-  actions: string[];
-  world: boolean;
-  command: string;
 }
 
 interface Streak {
@@ -75,18 +71,8 @@ interface Incident {
 }
 
 const LONG_AGO = 5;
-const MAX_PERIOD = 8;
 const INCIDENT_PATIENCE = 3;
-const ORDER: EvidenceType[] = [
-  "repeated_command",
-  "repeated_output",
-  "alternating",
-  "cycle",
-  "typecheck_loop",
-  "repeated_llm_input",
-  "repeated_llm_output",
-  "idle_no_progress",
-];
+const ORDER: EvidenceType[] = ["repeated_command", "repeated_output"];
 
 /** The evidence that holds after the last event of `buffer`. */
 export function rescan(buffer: readonly TwinEvent[], config: WatchdogConfig): TwinEvidence[] {
@@ -107,11 +93,6 @@ class Scan {
   readonly #outcomes = new Set<string>();
   readonly #states = new Set<string>();
   readonly #streaks = new Map<string, Streak>();
-  readonly #past: { signature: string; actions: string[]; at: number; command: string }[] = [];
-  /** By period: how many rounds in a row equal the one a period before, and since when. */
-  readonly #runs = new Float64Array(2 * (MAX_PERIOD + 1));
-  readonly #runsBefore = new Float64Array(2 * (MAX_PERIOD + 1));
-  #failing: { pair: string; epoch: number; round: number; count: number; firstAt: number } | undefined;
   readonly #incidents: Incident[] = [];
 
   constructor(config: WatchdogConfig) {
@@ -130,13 +111,11 @@ class Scan {
       if (this.#round.pairs.length > 0) this.#age();
       this.#round = newRound(this.#round.number + 1, event.turn);
     }
-    this.#round.open += 1;
   }
 
   result(event: TwinEvent): void {
     const { action, pair = "", isError = false } = event;
     const round = this.#round;
-    round.open -= 1;
     const news = !this.#outcomes.has(pair);
     if (news) this.#outcomes.add(pair);
     if (!isError && this.#changesWorld(action, news)) {
@@ -147,19 +126,10 @@ class Scan {
       }
     }
     const fresh = !round.pairs.includes(pair);
-    if (fresh) {
-      round.pairs.push(pair);
-      if (!round.actions.includes(action.hash)) round.actions.push(action.hash);
-      round.command ||= action.key;
-    }
     const reports: Report[] = [];
     if (fresh) {
-      if (action.typecheck) this.#typecheck(event, reports);
+      round.pairs.push(pair);
       this.#repeat(event, news, reports);
-    }
-    if (round.open === 0 && (fresh || !round.told)) {
-      this.#cycle(event.at, round.told, reports);
-      round.told = true;
     }
     for (const report of reports) this.#take(report);
   }
@@ -172,26 +142,6 @@ class Scan {
     const known = this.#states.has(state);
     this.#states.add(state);
     return !known && !reverts;
-  }
-
-  #typecheck({ action, pair = "", isError = false, at }: TwinEvent, reports: Report[]): void {
-    if (!isError) {
-      this.#failing = undefined;
-      return;
-    }
-    const round = this.#round.number;
-    if (this.#failing?.pair === pair && this.#failing.epoch === this.#epoch) {
-      if (this.#failing.round !== round) this.#failing.count += 1;
-      this.#failing.round = round;
-    } else {
-      this.#failing = { pair, epoch: this.#epoch, round, count: 1, firstAt: at };
-    }
-    const threshold = this.#config.typecheckRepeatThreshold;
-    const { count, firstAt } = this.#failing;
-    if (threshold > 0 && count >= Math.max(threshold, 2)) {
-      const evidence = { count, period: 1, command: action.key, firstAt, lastAt: at, trigger: pair };
-      reports.push({ evidence: { type: "typecheck_loop", ...evidence }, members: [action.hash] });
-    }
   }
 
   #repeat(event: TwinEvent, isNews: boolean, reports: Report[]): void {
@@ -252,52 +202,6 @@ class Scan {
     }
   }
 
-  #cycle(now: number, again: boolean, reports: Report[]): void {
-    const round = this.#round;
-    if (again && this.#past.pop() !== undefined) this.#runs.set(this.#runsBefore);
-    this.#runsBefore.set(this.#runs);
-    const runs = this.#runs;
-    const signature = round.pairs.length === 1 ? (round.pairs[0] ?? "") : round.pairs.toSorted().join();
-    for (let period = 1; period <= MAX_PERIOD; period += 1) {
-      const earlier = this.#past[this.#past.length - period];
-      if (earlier?.signature === signature) {
-        if (runs[2 * period] === 0) runs[2 * period + 1] = earlier.at;
-        runs[2 * period] = (runs[2 * period] ?? 0) + 1;
-      } else {
-        runs[2 * period] = 0;
-      }
-    }
-    if (this.#past.length > MAX_PERIOD) this.#past.shift();
-    this.#past.push({ signature, actions: round.actions, at: now, command: round.command });
-    if (this.#config.cycleThreshold === 0) return;
-    for (let period = 1; period <= MAX_PERIOD; period += 1) {
-      const length = runs[2 * period] ?? 0;
-      if (period === 1) {
-        if (length > 0 && (runs[4] ?? 0) <= length) return;
-        continue;
-      }
-      const laps = 1 + Math.floor(length / period);
-      if (laps < this.#config.cycleThreshold) continue;
-      const lap = this.#past.slice(-period);
-      reports.push({
-        evidence: {
-          type: period === 2 ? "alternating" : "cycle",
-          count: laps,
-          period,
-          command: lap.map(({ command }) => command).join(" → "),
-          firstAt: runs[2 * period + 1] ?? now,
-          lastAt: now,
-          trigger: `${period}:${lap
-            .map((entry) => entry.signature)
-            .sort()
-            .join()}`,
-        },
-        members: lap.flatMap(({ actions }) => actions),
-      });
-      return;
-    }
-  }
-
   #take({ evidence, members }: Report): void {
     const belongs = (incident: Incident) =>
       incident.triggers.includes(evidence.trigger) || members.some((member) => incident.members.includes(member));
@@ -308,7 +212,7 @@ class Scan {
     }
     incident.active = true;
     incident.lastRound = this.#round.number;
-    incident.patience = Math.max(INCIDENT_PATIENCE, 2 * evidence.period);
+    incident.patience = INCIDENT_PATIENCE;
     for (const member of members) if (!incident.members.includes(member)) incident.members.push(member);
     if (!incident.triggers.includes(evidence.trigger)) incident.triggers.push(evidence.trigger);
     const known = incident.evidence.findIndex(({ type }) => type === evidence.type);
@@ -327,5 +231,5 @@ class Scan {
 }
 
 function newRound(number: number, turn: number): Round {
-  return { number, turn, open: 0, told: false, pairs: [], actions: [], world: false, command: "" };
+  return { number, turn, pairs: [] };
 }
