@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::detect::{Action, Engine, Finding, Gist, Observed, StuckAnalysis};
-use crate::lifecycle::{Family, Id, Kin};
+use crate::lifecycle::{ChildInfo, Family, Id};
 use crate::policy::Config;
 use crate::text::fast;
 use crate::trace::{Event, EventKind, LifecycleEvent, Usage};
@@ -100,7 +100,7 @@ impl Detector {
 
     fn member(&mut self, agent: Option<&str>, at: f64) -> Id {
         let Some(agent) = agent else { return self.family.root() };
-        self.family.id_of(agent).unwrap_or_else(|| self.family.join(agent, &Kin::default(), at))
+        self.family.id_of(agent).unwrap_or_else(|| self.family.join(agent, &ChildInfo::default(), at))
     }
 
     /// What the family found. An agent that does not respond is stuck as well, which is a verdict of its own.

@@ -133,7 +133,7 @@ fn run() -> impl Strategy<Value = Vec<Chapter>> {
 
 /// How a run is told; none of it may change what is found.
 #[derive(Debug, Clone)]
-struct Telling {
+struct NewReport {
     origin: f64,
     agent: Option<&'static str>,
     call_id: &'static str,
@@ -142,10 +142,10 @@ struct Telling {
     noise: Option<u64>,
 }
 
-const PLAIN: Telling =
-    Telling { origin: 0.0, agent: None, call_id: "call_", prefix: "", reversed_keys: false, noise: Some(0) };
+const PLAIN: NewReport =
+    NewReport { origin: 0.0, agent: None, call_id: "call_", prefix: "", reversed_keys: false, noise: Some(0) };
 
-impl Telling {
+impl NewReport {
     fn args(&self, value: &Value) -> String {
         let Value::Object(fields) = value else { return value.to_string() };
         let mut fields: Vec<String> = fields
@@ -179,7 +179,7 @@ impl Telling {
 }
 
 struct Teller<'a> {
-    telling: &'a Telling,
+    telling: &'a NewReport,
     detector: Detector,
     found: Vec<Found>,
     at: f64,
@@ -190,7 +190,7 @@ struct Teller<'a> {
 /// What a finding says, without names and times: position, rule, severity, evidence, ordinal.
 type Found = (f64, &'static str, Severity, Vec<(&'static str, u32, u32)>, u32);
 
-fn told(run: &[Chapter], telling: &Telling) -> (Vec<Found>, Confidence) {
+fn told(run: &[Chapter], telling: &NewReport) -> (Vec<Found>, Confidence) {
     let mut teller =
         Teller { telling, detector: Detector::new(&Config::default()), found: Vec::new(), at: 0.0, turn: 0, states: 0 };
     for chapter in run {
@@ -270,11 +270,11 @@ proptest! {
     #[test]
     fn verdicts_depend_on_no_origin_of_time_no_names_no_prefix_and_no_key_order(run in run(), pick in 0..5_usize) {
         let other = match pick {
-            0 => Telling { origin: 1_773_480_751_000.0, ..PLAIN },
-            1 => Telling { agent: Some("child-7"), call_id: "toolu_01", ..PLAIN },
-            2 => Telling { prefix: "/home/dev/work/", ..PLAIN },
-            3 => Telling { reversed_keys: true, ..PLAIN },
-            _ => Telling {
+            0 => NewReport { origin: 1_773_480_751_000.0, ..PLAIN },
+            1 => NewReport { agent: Some("child-7"), call_id: "toolu_01", ..PLAIN },
+            2 => NewReport { prefix: "/home/dev/work/", ..PLAIN },
+            3 => NewReport { reversed_keys: true, ..PLAIN },
+            _ => NewReport {
                 origin: 8e11, agent: Some("x"), call_id: "z", prefix: "/srv/app-2/", reversed_keys: true, ..PLAIN
             },
         };
@@ -283,13 +283,13 @@ proptest! {
 
     #[test]
     fn verdicts_depend_on_no_noise_in_outputs(run in run(), seed in 1..u64::MAX) {
-        prop_assert_eq!(told(&run, &PLAIN), told(&run, &Telling { noise: Some(seed), ..PLAIN }));
+        prop_assert_eq!(told(&run, &PLAIN), told(&run, &NewReport { noise: Some(seed), ..PLAIN }));
     }
 
     #[test]
     fn quiet_is_quiet_with_noise_and_without(run in run()) {
         let with = told(&run, &PLAIN).0.len();
-        let without = told(&run, &Telling { noise: None, ..PLAIN }).0.len();
+        let without = told(&run, &NewReport { noise: None, ..PLAIN }).0.len();
         prop_assert_eq!(with == 0, without == 0);
     }
 }

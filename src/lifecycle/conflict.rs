@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::member::Member;
-use super::{Family, Id, Settings as AllSettings, Telling, address, matter, parties, words};
+use super::{Family, Id, NewReport, Settings as AllSettings, address, matter, parties, words};
 use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
@@ -179,7 +179,7 @@ impl Family {
         self.member_mut(id).clash_at = at;
         self.member_mut(clash.before).clash_at = at;
         let subject = fast(clash.path.as_bytes());
-        let Some(ordinal) = self.told.due(matter(FILE_CONFLICT, subject), f64::from(clash.count)) else {
+        let Some(ordinal) = self.reported.due(matter(FILE_CONFLICT, subject), f64::from(clash.count)) else {
             return;
         };
         let again = if clash.count > 1 { format!(" ({} times between them)", clash.count) } else { String::new() };
@@ -190,7 +190,7 @@ impl Family {
         });
         let party = self.member(clash.before).name.to_string();
         let (kind, severity) = (FILE_CONFLICT, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         parties(found, vec![party]);
         address(found, texts);
     }
@@ -200,10 +200,10 @@ impl Family {
         let Some(Risk { owners, words }) = self.risk_of(id, line) else { return };
         let subject = fast(line.as_bytes()) ^ u128::from(id);
         self.member_mut(id).clash_at = at;
-        let Some(ordinal) = self.told.due(matter(FILE_CONFLICT, subject), 1.0) else { return };
+        let Some(ordinal) = self.reported.due(matter(FILE_CONFLICT, subject), 1.0) else { return };
         let names = owners.iter().map(|owner| self.member(*owner).name.to_string()).collect();
         let (kind, severity) = (FILE_CONFLICT, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason: words });
+        let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason: words });
         parties(found, names);
     }
 

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::words::money;
-use super::{CROWD, Family, Id, ROOT, Telling, matter};
+use super::{CROWD, Family, Id, NewReport, ROOT, matter};
 use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
@@ -36,8 +36,8 @@ const REMARKS: [f64; 2] = [0.5, 0.8];
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Budget {
     pub spent: Usage,
-    /// Highest part of the limit that was told.
-    told: f64,
+    /// Highest part of the limit that was reported.
+    reported: f64,
     /// Set by whoever started the work; counts before the configured limit.
     pub given: Option<f64>,
 }
@@ -74,16 +74,16 @@ impl Budget {
         } else {
             REMARKS.into_iter().rev().find(|level| part >= *level)?
         };
-        if level <= self.told {
+        if level <= self.reported {
             return None;
         }
-        self.told = level;
+        self.reported = level;
         Some(Reached { spent: self.spent.cost_usd, limit, over: level >= 1.0 })
     }
 
     /// The limit was changed: what was told of the old one does not count.
     pub fn limit_changed(&mut self) {
-        self.told = 0.0;
+        self.reported = 0.0;
     }
 }
 
@@ -129,8 +129,8 @@ impl Family {
         let subject = u128::from(id);
         // Remarks are counted apart: the first word of the limit itself is the first.
         let counted = matter(EXCESSIVE_COST, subject ^ (u128::from(!over) << 64));
-        let ordinal = self.told.due(counted, 0.0).unwrap_or(1);
-        self.tell(Telling { kind: EXCESSIVE_COST, severity, about: id, subject, at, ordinal, reason });
+        let ordinal = self.reported.due(counted, 0.0).unwrap_or(1);
+        self.report(NewReport { kind: EXCESSIVE_COST, severity, about: id, subject, at, ordinal, reason });
     }
 
     pub(super) fn words_of_cost(&self, reached: &Reached, of_tree: bool) -> String {

@@ -1,7 +1,7 @@
 //! Agents that start agents: how deep, and for what.
 
 use super::member::Member;
-use super::{Family, Id, ROOT, Telling, matter, words};
+use super::{Family, Id, NewReport, ROOT, matter, words};
 use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, Shape};
@@ -54,26 +54,26 @@ impl Family {
         let moved_on = others.map(|member| member.changed_at).fold(self.member(parent).asked_at, f64::max);
         let done_before = self.ids().any(|other| {
             let member = self.member(other);
-            other != id && member.done && same(member) && member.rested_at >= moved_on
+            other != id && member.done && same(member) && member.idle_since >= moved_on
         });
         let given = matter(SPAWN_DEPTH, key ^ u128::from(parent));
         let times = self.tasks.entry(given).or_insert(0);
         *times = if done_before { *times + 1 } else { 1 };
         let times = *times;
         if times >= GIVEN_AGAIN
-            && let Some(ordinal) = self.told.due(given, f64::from(times))
+            && let Some(ordinal) = self.reported.due(given, f64::from(times))
         {
             let reason = format!("the same task was given {times} times, each time after it had been done");
             let (kind, severity) = (SPAWN_DEPTH, Severity::Warning);
-            self.tell(Telling { kind, severity, about: id, subject: given, at, ordinal, reason });
+            self.report(NewReport { kind, severity, about: id, subject: given, at, ordinal, reason });
         }
     }
 
     pub(super) fn nested(&mut self, id: Id, at: f64, reason: String) {
         let subject = fast(self.member(id).name.as_bytes());
-        if let Some(ordinal) = self.told.due(matter(SPAWN_DEPTH, subject), 1.0) {
+        if let Some(ordinal) = self.reported.due(matter(SPAWN_DEPTH, subject), 1.0) {
             let (kind, severity) = (SPAWN_DEPTH, Severity::Warning);
-            self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+            self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         }
     }
 }

@@ -20,7 +20,7 @@ pub enum State {
 
 /// Who an agent is to the others.
 #[derive(Debug, Clone, Default)]
-pub struct Kin<'a> {
+pub struct ChildInfo<'a> {
     pub parent: Option<&'a str>,
     /// For people; its name when absent.
     pub label: Option<&'a str>,
@@ -43,11 +43,11 @@ pub struct Member {
     pub state: State,
     pub started_at: f64,
     /// When it last became idle, finished or ended.
-    pub rested_at: f64,
+    pub idle_since: f64,
     /// The user stopped its latest run.
     pub aborted: bool,
     /// It was seen doing anything.
-    pub stirred: bool,
+    pub was_active: bool,
     pub background: bool,
     pub ends: bool,
     /// Nothing of what it does is seen: that nothing comes of it says nothing.
@@ -71,7 +71,7 @@ pub struct Member {
     /// What that is evidence of, when it is stuck by it.
     pub unresponsive: Option<Evidence>,
     /// Calls of a tool that says that its work is done.
-    pub farewells: u32,
+    pub finish_calls: u32,
     /// When the user stopped an agent above it that it outlived.
     pub stopped_at: Option<f64>,
     /// Answers since it was finished and taken up again, that did nothing.
@@ -82,7 +82,7 @@ pub struct Member {
     /// Ended, its package calls that a success, and nothing speaks against it.
     pub done: bool,
     /// What is wrong with its latest answer, should that be its last.
-    pub barren: Option<&'static str>,
+    pub no_result: Option<&'static str>,
     pub questions: Vec<Question>,
     pub clash_at: f64,
 }
@@ -110,17 +110,17 @@ impl Member {
     }
 
     /// It does something: whatever was thought of its silence or its end does not hold.
-    pub fn stirs(&mut self, at: f64) {
+    pub fn mark_active(&mut self, at: f64) {
         self.clock.sign(at);
-        self.stirred = true;
+        self.was_active = true;
         if self.state != State::Ended {
             self.state = State::Running;
         }
     }
 
-    pub fn rests(&mut self, state: State, at: f64) {
+    pub fn set_resting(&mut self, state: State, at: f64) {
         self.state = state;
-        self.rested_at = at;
+        self.idle_since = at;
         self.clock.settle();
     }
 }

@@ -14,11 +14,11 @@ mod fields;
 mod foreign;
 mod member;
 mod observe;
+mod reported;
 mod silence;
 mod suspension;
 #[cfg(test)]
 mod tests;
-mod told;
 mod words;
 
 use std::collections::HashMap;
@@ -31,9 +31,9 @@ use crate::text::fast;
 use crate::trace::Usage;
 use conflict::Conflicts;
 use cost::Budget;
-pub use member::Kin;
+pub use member::ChildInfo;
 use member::{Member, State};
-use told::Told;
+use reported::Reported;
 
 macro_rules! matters {
     ($($name:ident,)+) => {
@@ -81,7 +81,7 @@ pub struct Family {
     processes: HashMap<u64, Id>,
     /// How often a task was given by one parent after it had been done.
     tasks: HashMap<u128, u32>,
-    told: Told,
+    reported: Reported,
     found: Vec<Finding>,
 }
 
@@ -103,7 +103,7 @@ impl Family {
             conflicts: Conflicts::default(),
             processes: HashMap::new(),
             tasks: HashMap::new(),
-            told: Told::default(),
+            reported: Reported::default(),
             found: Vec::new(),
         }
     }
@@ -140,7 +140,7 @@ impl Family {
 
     /// An agent is at work, or one has ended so recently that somebody may still have to be told.
     pub fn busy(&self, now: f64) -> bool {
-        self.members.iter().any(|member| member.running() || member.ended() && now - member.rested_at < LINGER_MS)
+        self.members.iter().any(|member| member.running() || member.ended() && now - member.idle_since < LINGER_MS)
     }
 
     /// Time has passed for all agents.
@@ -191,7 +191,7 @@ impl Family {
         self.budget.spent = self.budget.spent - spent;
         let member = self.member_mut(id);
         member.ends = false;
-        member.rests(State::Ended, at);
+        member.set_resting(State::Ended, at);
         self.conflicts.left(id);
     }
 
@@ -275,7 +275,7 @@ impl Family {
                 .ids()
                 .skip(1)
                 .filter(|id| self.member(*id).ended())
-                .min_by(|a, b| self.member(*a).rested_at.total_cmp(&self.member(*b).rested_at));
+                .min_by(|a, b| self.member(*a).idle_since.total_cmp(&self.member(*b).idle_since));
             if let Some(oldest) = oldest {
                 self.forget(oldest);
                 return oldest;
@@ -297,8 +297,8 @@ impl Family {
         }
     }
 
-    fn tell(&mut self, told: Telling) -> &mut Finding {
-        let Telling { kind, severity, about, subject, at, ordinal, reason } = told;
+    fn report(&mut self, new: NewReport) -> &mut Finding {
+        let NewReport { kind, severity, about, subject, at, ordinal, reason } = new;
         let agent = (about != ROOT).then(|| self.member(about).name.to_string());
         self.found.push(Finding {
             rule: kind.rule(),
@@ -316,11 +316,11 @@ impl Family {
     }
 
     /// What was told is over.
-    fn tell_over(&mut self, kind: InterventionKind, about: Id, subject: u128, at: f64) {
+    fn report_over(&mut self, kind: InterventionKind, about: Id, subject: u128, at: f64) {
         let reason = String::new();
         let ordinal = 1;
-        let telling = Telling { kind, severity: Severity::Info, about, subject, at, ordinal, reason };
-        self.tell(telling).over = true;
+        let new_report = NewReport { kind, severity: Severity::Info, about, subject, at, ordinal, reason };
+        self.report(new_report).over = true;
     }
 
     fn is_unresponsive(&self, id: Id, reason: &str, for_ms: f64, at: f64) -> StuckAnalysis {
@@ -339,8 +339,8 @@ impl Family {
     }
 }
 
-/// One thing to tell.
-struct Telling {
+/// One thing to report.
+struct NewReport {
     kind: InterventionKind,
     severity: Severity,
     about: Id,

@@ -3,11 +3,11 @@
 use super::clock::TIMEOUT;
 use super::clock::{OpenCall, Thinking};
 use super::fields::Fields;
-use super::member::{Kin, Member, Question, State};
+use super::member::{ChildInfo, Member, Question, State};
 use super::orphan::ORPHAN;
 use super::plan::PLAN_LAG;
 use super::waiting::DEADLOCK;
-use super::{CROWD, Family, Id, ROOT, Telling, matter, suggest, words};
+use super::{CROWD, Family, Id, NewReport, ROOT, matter, suggest, words};
 use crate::detect::intervention::Action as Suggested;
 use crate::detect::rules::result::EMPTY_RESULT;
 use crate::detect::{Action, Role, Severity, ToolClass};
@@ -25,8 +25,8 @@ const QUESTIONS: usize = 64;
 
 impl Family {
     /// An agent is there, for the first time or again.
-    pub fn join(&mut self, name: &str, kin: &Kin<'_>, at: f64) -> Id {
-        let parent = kin.parent.map_or(ROOT, |parent| self.named(parent, at));
+    pub fn join(&mut self, name: &str, child_info: &ChildInfo<'_>, at: f64) -> Id {
+        let parent = child_info.parent.map_or(ROOT, |parent| self.named(parent, at));
         let known = self.id_of(name);
         let id = known.unwrap_or_else(|| {
             let id = self.place();
@@ -48,25 +48,25 @@ impl Family {
         let parent = if loops { ROOT } else { parent };
         let member = self.member_mut(id);
         let moved = member.parent.replace(parent) != Some(parent);
-        member.background = kin.background;
-        member.ends |= kin.ends;
-        member.unseen = kin.unseen;
-        if let Some(label) = kin.label {
+        member.background = child_info.background;
+        member.ends |= child_info.ends;
+        member.unseen = child_info.unseen;
+        if let Some(label) = child_info.label {
             member.label = label.into();
         }
-        if let Some(agent_type) = kin.agent_type {
+        if let Some(agent_type) = child_info.agent_type {
             member.agent_type = agent_type.into();
         }
         // Sessions that nobody answers for may be there and never be asked anything.
-        if again || member.ends && !member.stirred && member.state == State::Idle {
+        if again || member.ends && !member.was_active && member.state == State::Idle {
             member.clock.sign(at);
             member.state = State::Running;
             member.started_at = at;
         }
         // What a parent does after it has sent a child off is seen by its own events, if it does anything.
         let above = self.member_mut(parent);
-        if kin.background && above.clock.open().is_empty() && above.state == State::Running {
-            above.rests(State::Idle, at);
+        if child_info.background && above.clock.open().is_empty() && above.state == State::Running {
+            above.set_resting(State::Idle, at);
         }
         if moved {
             let depth = self.depth(id);
@@ -76,7 +76,7 @@ impl Family {
                 self.nested(id, at, reason);
             }
         }
-        if let Some(task) = kin.task {
+        if let Some(task) = child_info.task {
             self.asked(id, task, at);
         }
         id
@@ -84,7 +84,7 @@ impl Family {
 
     /// The agent of a name, which may not have been seen before.
     fn named(&mut self, name: &str, at: f64) -> Id {
-        self.id_of(name).unwrap_or_else(|| self.join(name, &Kin::default(), at))
+        self.id_of(name).unwrap_or_else(|| self.join(name, &ChildInfo::default(), at))
     }
 
     /// An agent that had finished is taken up again.
@@ -92,13 +92,13 @@ impl Family {
         let refusals = self.member(id).refusals;
         if refusals >= REFUSALS {
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(DEADLOCK, subject), f64::from(refusals)) {
+            if let Some(ordinal) = self.reported.due(matter(DEADLOCK, subject), f64::from(refusals)) {
                 let reason = format!(
                     "it has finished and was taken up again {} times; each time it did nothing and said the same",
                     refusals + 1
                 );
                 let (kind, severity) = (DEADLOCK, Severity::Warning);
-                self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+                self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
             }
         }
         let member = self.member_mut(id);
@@ -116,23 +116,23 @@ impl Family {
             return;
         }
         let good = matches!(status, "completed" | "complete" | "success" | "done");
-        if let Some(fault) = self.member(id).barren.filter(|_| good) {
+        if let Some(fault) = self.member(id).no_result.filter(|_| good) {
             let reason = format!("it is said to be {status}, and {fault}: its result is worth nothing");
             let subject = u128::from(id);
-            if let Some(ordinal) = self.told.due(matter(EMPTY_RESULT, subject), at) {
+            if let Some(ordinal) = self.reported.due(matter(EMPTY_RESULT, subject), at) {
                 let (kind, severity) = (EMPTY_RESULT, Severity::Warning);
-                let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+                let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Restart);
             }
         }
         // That its silence is over needs no word when it has ended.
-        self.told.forget(matter(TIMEOUT, u128::from(id)));
+        self.reported.forget(matter(TIMEOUT, u128::from(id)));
         self.conflicts.left(id);
         let member = self.member_mut(id);
         member.silent = false;
         member.unresponsive = None;
-        member.rests(State::Ended, at);
-        member.done = good && member.barren.is_none();
+        member.set_resting(State::Ended, at);
+        member.done = good && member.no_result.is_none();
         member.questions.clear();
         member.stopped_at = None;
     }
@@ -147,7 +147,7 @@ impl Family {
         }
         match *kind {
             EventKind::AssistantChunk { .. } => {
-                self.stirs(id, at);
+                self.mark_active(id, at);
             }
             EventKind::User { text, synthetic } => self.user(id, at, text, synthetic),
             EventKind::Assistant { text, stop_reason, usage, .. } => {
@@ -162,7 +162,7 @@ impl Family {
                 }
             }
             EventKind::ToolResult { turn, call_id, is_error, files, .. } => {
-                self.stirs(id, at);
+                self.mark_active(id, at);
                 self.member_mut(id).clock.closed(call_id);
                 self.member_mut(id).worked = true;
                 if let Some(action) = action {
@@ -171,7 +171,7 @@ impl Family {
             }
             // What changes in the main session's tree from outside is nobody's.
             EventKind::FileChange { path, .. } if id != ROOT => {
-                self.stirs(id, at);
+                self.mark_active(id, at);
                 self.changed(id, at, path);
             }
             EventKind::FileChange { .. } => {}
@@ -179,15 +179,15 @@ impl Family {
         }
     }
 
-    fn stirs(&mut self, id: Id, at: f64) {
+    fn mark_active(&mut self, id: Id, at: f64) {
         let member = self.member_mut(id);
-        if !member.stirred && !member.ends {
+        if !member.was_active && !member.ends {
             member.started_at = at;
         }
         if self.member(id).silent {
             self.not_silent(id, at);
         }
-        self.member_mut(id).stirs(at);
+        self.member_mut(id).mark_active(at);
     }
 
     fn user(&mut self, id: Id, at: f64, text: &str, synthetic: bool) {
@@ -197,7 +197,7 @@ impl Family {
             self.member_mut(id).clock.sign(at);
             return;
         }
-        self.stirs(id, at);
+        self.mark_active(id, at);
         self.member_mut(id).plan.person();
         self.member_mut(id).clock.asked_anew();
         self.member_mut(id).asked_at = at;
@@ -210,10 +210,10 @@ impl Family {
     }
 
     fn assistant(&mut self, id: Id, at: f64, text: &str, stop: StopReason) {
-        self.stirs(id, at);
+        self.mark_active(id, at);
         let text = text.trim();
         let member = self.member_mut(id);
-        member.barren = match stop {
+        member.no_result = match stop {
             StopReason::Error => Some("its last request had failed"),
             StopReason::Aborted if text.is_empty() => Some("its last answer was cut off before it began"),
             // An empty answer is told of as its run ends, whatever its package says.
@@ -242,11 +242,11 @@ impl Family {
         }
         let state = if id != ROOT && member.ends { State::Finished } else { State::Idle };
         member.aborted = false;
-        member.rests(state, at);
+        member.set_resting(state, at);
     }
 
     fn call(&mut self, id: Id, at: f64, call_id: &str, action: &Action) {
-        self.stirs(id, at);
+        self.mark_active(id, at);
         let social = &action.social;
         let mut open = OpenCall::new(call_id, &action.tool, at);
         open.declared = social.timeout_ms;
@@ -258,13 +258,13 @@ impl Family {
             // Who works on does not wait for an answer.
             self.member_mut(id).questions.retain(|question| question.to.is_none());
         }
-        if social.role == Role::Finishes && self.member(id).farewells > 0 {
-            let calls = self.member(id).farewells + 1;
+        if social.role == Role::Finishes && self.member(id).finish_calls > 0 {
+            let calls = self.member(id).finish_calls + 1;
             let subject = fast(self.member(id).name.as_bytes());
-            if let Some(ordinal) = self.told.due(matter(ORPHAN, subject), f64::from(calls)) {
+            if let Some(ordinal) = self.reported.due(matter(ORPHAN, subject), f64::from(calls)) {
                 let reason = format!("it said with {} that it is done, and goes on", words::bare(&action.tool));
                 let (kind, severity) = (ORPHAN, Severity::Warning);
-                let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+                let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
                 suggest(found, Suggested::Kill);
             }
         }
@@ -286,10 +286,10 @@ impl Family {
         if let Some(turns) = self.member_mut(id).plan.done(turn, action, is_error, threshold) {
             let reason = format!("{turns} turns of work, and the plan was not updated");
             let (kind, severity, ordinal, subject) = (PLAN_LAG, Severity::Info, 1, u128::from(id));
-            self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+            self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         }
         if action.social.role == Role::Finishes && !is_error {
-            self.member_mut(id).farewells += 1;
+            self.member_mut(id).finish_calls += 1;
         }
         match (action.class, action.path.as_deref()) {
             (ToolClass::Edit, path) if !is_error => {
@@ -327,7 +327,7 @@ impl Family {
 
     fn lifecycle(&mut self, id: Id, at: f64, event: LifecycleEvent, text: &str) {
         match event {
-            LifecycleEvent::AgentStart => self.stirs(id, at),
+            LifecycleEvent::AgentStart => self.mark_active(id, at),
             LifecycleEvent::AgentEnd => {
                 self.member_mut(id).clock.sign(at);
                 self.run_over(id, at);
@@ -383,19 +383,19 @@ impl Family {
             LifecycleEvent::AutoRetryStart => {
                 let delay = fields.number("delayMs").unwrap_or(0.0);
                 let named = fields.text("errorMessage").and_then(named_wait).unwrap_or(0.0);
-                self.stirs(id, at);
+                self.mark_active(id, at);
                 self.member_mut(id).clock.excuse(at + delay.max(named));
             }
             LifecycleEvent::ProviderLimit => {
                 let named = fields.number("resetInSec").map(|seconds| seconds * 1000.0);
                 let named = named.or_else(|| fields.text("errorMessage").and_then(named_wait)).unwrap_or(0.0);
-                self.stirs(id, at);
+                self.mark_active(id, at);
                 self.member_mut(id).clock.excuse(at + named.max(RETRY_MS));
             }
             LifecycleEvent::SubagentSpawn => {
                 // The event is the child's; in a stream of one agent's events it may also name it.
                 let name = fields.text("id").map_or_else(|| self.member(id).name.to_string(), str::to_owned);
-                let kin = Kin {
+                let child_info = ChildInfo {
                     parent: fields.text("parent").filter(|parent| *parent != "main"),
                     label: fields.text("name"),
                     agent_type: fields.text("agentType"),
@@ -404,7 +404,7 @@ impl Family {
                     ends: true,
                     unseen: false,
                 };
-                self.join(&name, &kin, at);
+                self.join(&name, &child_info, at);
             }
             LifecycleEvent::SubagentEnd => self.leave(id, fields.text("status").unwrap_or("completed"), at),
             LifecycleEvent::SubagentResume => self.resumes(id, at),
@@ -412,7 +412,7 @@ impl Family {
                 let clock = &mut self.member_mut(id).clock;
                 clock.below = clock.below.max(at);
             }
-            LifecycleEvent::SubagentStream | LifecycleEvent::SubagentRequest => self.stirs(id, at),
+            LifecycleEvent::SubagentStream | LifecycleEvent::SubagentRequest => self.mark_active(id, at),
             LifecycleEvent::FileRead => {
                 if let Some(path) = fields.text("path") {
                     self.conflicts.read(id, &path::absolute("", path));
@@ -459,7 +459,7 @@ impl Family {
             }
             LifecycleEvent::MessageSend => {
                 let to = fields.text("to").map(str::to_owned);
-                self.stirs(id, at);
+                self.mark_active(id, at);
                 let receiver = to.as_deref().and_then(|to| self.id_of(to));
                 if let Some(receiver) = receiver {
                     // Its question to the sender is answered by this.
@@ -500,7 +500,7 @@ impl Family {
         let in_flight: Vec<String> = fields.texts("inFlight").map(str::to_owned).collect();
         for name in &in_flight {
             if let Some(id) = self.id_of(name).filter(|id| *id != ROOT) {
-                self.stirs(id, at);
+                self.mark_active(id, at);
             }
         }
         if output.is_none() && cpu.is_none() {

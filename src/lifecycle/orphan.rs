@@ -1,7 +1,7 @@
 //! Agents and processes that outlive whoever they worked for.
 
 use super::fields::Fields;
-use super::{Family, Id, MEMBERS, ROOT, Telling, matter, suggest, words};
+use super::{Family, Id, MEMBERS, NewReport, ROOT, matter, suggest, words};
 use crate::detect::Severity;
 use crate::detect::intervention::Action;
 use crate::rule;
@@ -29,7 +29,7 @@ impl Family {
             format!("it goes on, {} after the user stopped the agent that started it", words::time(at - stopped));
         let subject = fast(self.member(id).name.as_bytes()) ^ 1;
         let (kind, severity, ordinal) = (ORPHAN, Severity::Warning, 1);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         suggest(found, Action::Kill);
     }
 
@@ -50,7 +50,7 @@ impl Family {
         }
         let left = self.processes.values().filter(|other| **other == owner).count();
         let subject = u128::from(owner) ^ (1 << 64);
-        let Some(ordinal) = self.told.due(matter(ORPHAN, subject), left as f64) else { return };
+        let Some(ordinal) = self.reported.due(matter(ORPHAN, subject), left as f64) else { return };
         let title = self.title(owner);
         let title =
             if owner == ROOT && self.member(ROOT).title().is_empty() { "the session".to_owned() } else { title };
@@ -60,7 +60,7 @@ impl Family {
             format!("{left} processes run on although {title} has ended, {pid} is one of them")
         };
         let (kind, severity) = (ORPHAN, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: owner, subject, at, ordinal, reason });
+        let found = self.report(NewReport { kind, severity, about: owner, subject, at, ordinal, reason });
         suggest(found, Action::Kill);
     }
 }

@@ -3,7 +3,7 @@
 use super::clock::{Silence, TIMEOUT};
 use super::member::State;
 use super::words::{bare, time};
-use super::{Family, Id, ROOT, Telling, matter, suggest, words};
+use super::{Family, Id, NewReport, ROOT, matter, suggest, words};
 use crate::detect::Severity;
 use crate::detect::intervention::Action;
 use crate::text::fast;
@@ -41,7 +41,7 @@ impl Family {
                 let above = &mut below[parent as usize];
                 above.runs |= own.runs;
                 above.active |= own.active;
-                above.sign = above.sign.max(own.sign).max(member.clock.last_sign).max(member.rested_at);
+                above.sign = above.sign.max(own.sign).max(member.clock.last_sign).max(member.idle_since);
             }
         }
         found
@@ -74,9 +74,9 @@ impl Family {
         member.silent = true;
         member.unresponsive = analysis.as_ref().and_then(|analysis| analysis.evidence.first().cloned());
         let subject = u128::from(id);
-        let Some(ordinal) = self.told.due(matter(TIMEOUT, subject), silence.for_ms()) else { return };
+        let Some(ordinal) = self.reported.due(matter(TIMEOUT, subject), silence.for_ms()) else { return };
         let (kind, severity) = (TIMEOUT, Severity::Warning);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         found.analysis = analysis.unwrap_or_default();
     }
 
@@ -95,7 +95,7 @@ impl Family {
         let name = fast(member.name.as_bytes());
         let silent = member.silent;
         if past && bad {
-            if !self.told.once(matter(TIMEOUT, name ^ 2)) {
+            if !self.reported.once(matter(TIMEOUT, name ^ 2)) {
                 return;
             }
             let how = if silent { "silent" } else { "stuck" };
@@ -105,7 +105,7 @@ impl Family {
             self.old(id, at, Severity::Warning, reason, auto);
         } else if (past || stale > 0.0 && age >= stale) && !silent {
             let step = u128::from(past);
-            if !self.told.once(matter(TIMEOUT, name ^ (3 + step))) {
+            if !self.reported.once(matter(TIMEOUT, name ^ (3 + step))) {
                 return;
             }
             let of = if past { format!(", past its limit of {}", words::time(limit)) } else { String::new() };
@@ -117,7 +117,7 @@ impl Family {
     pub(super) fn old(&mut self, id: Id, at: f64, severity: Severity, reason: String, auto_execute: bool) {
         let subject = fast(self.member(id).name.as_bytes()) ^ 5;
         let (kind, ordinal) = (TIMEOUT, 1);
-        let found = self.tell(Telling { kind, severity, about: id, subject, at, ordinal, reason });
+        let found = self.report(NewReport { kind, severity, about: id, subject, at, ordinal, reason });
         suggest(found, Action::Kill);
         if let Some(intervention) = &mut found.intervention {
             intervention.auto_execute = auto_execute;
@@ -131,8 +131,8 @@ impl Family {
         member.unresponsive = None;
         // What was stopped answers once more, and does not go on by that.
         let stopped = member.aborted || member.stopped_at.is_some();
-        if self.told.forget(matter(TIMEOUT, subject)) && !stopped {
-            self.tell_over(TIMEOUT, id, subject, at);
+        if self.reported.forget(matter(TIMEOUT, subject)) && !stopped {
+            self.report_over(TIMEOUT, id, subject, at);
         }
     }
 
@@ -146,7 +146,7 @@ impl Family {
             Silence::OpenTool { tool, for_ms, .. } => {
                 format!("a call of {} has run for {}", bare(tool), time(*for_ms))
             }
-            Silence::Idle { for_ms } if !member.stirred => {
+            Silence::Idle { for_ms } if !member.was_active => {
                 format!("it has not done anything since it was started {} ago", time(*for_ms))
             }
             Silence::Idle { for_ms } if member.state == super::State::Finished => {

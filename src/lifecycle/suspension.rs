@@ -21,7 +21,7 @@ impl Family {
             member.clock.suspended(ms, now);
             let instants = [
                 &mut member.started_at,
-                &mut member.rested_at,
+                &mut member.idle_since,
                 &mut member.asked_at,
                 &mut member.changed_at,
                 &mut member.clash_at,

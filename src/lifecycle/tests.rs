@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{CROWD, Family, Kin, MEMBERS};
+use super::{CROWD, ChildInfo, Family, MEMBERS};
 use crate::detect::{Finding, Severity};
 use crate::detector::Detector;
 use crate::policy::Config;
@@ -646,7 +646,7 @@ proptest::proptest! {
 #[test]
 fn agents_beyond_those_that_are_remembered_cost_money_and_cause_nothing_else() {
     let mut family = Family::new("main", Arc::default());
-    let ids: Vec<_> = (0..MEMBERS + 10).map(|n| family.join(&format!("a{n}"), &Kin::default(), 0.0)).collect();
+    let ids: Vec<_> = (0..MEMBERS + 10).map(|n| family.join(&format!("a{n}"), &ChildInfo::default(), 0.0)).collect();
     assert_eq!(ids.iter().filter(|id| **id == CROWD).count(), 11);
     assert_eq!(family.id_of("a5000"), None);
     let usage = Usage { input: 1.0, ..Usage::default() };
@@ -659,7 +659,7 @@ fn agents_beyond_those_that_are_remembered_cost_money_and_cause_nothing_else() {
     assert!(family.take().iter().all(|finding| finding.agent.as_deref() != Some("")));
     // There is room again when one has ended.
     family.leave(ids[0], "completed", 3.0);
-    assert_ne!(family.join("late", &Kin::default(), 4.0), CROWD);
+    assert_ne!(family.join("late", &ChildInfo::default(), 4.0), CROWD);
 }
 
 #[test]
@@ -682,7 +682,7 @@ fn a_parent_that_waits_for_a_child_is_never_silent_however_long_the_child_is() {
 #[test]
 fn an_agent_of_which_nothing_can_be_seen_is_never_silent() {
     let mut family = Family::new("main", Arc::default());
-    family.join("kid", &Kin { ends: true, unseen: true, ..Kin::default() }, 0.0);
+    family.join("kid", &ChildInfo { ends: true, unseen: true, ..ChildInfo::default() }, 0.0);
     family.observe(0, 0.0, &EventKind::User { text: "go", synthetic: false }, None);
     for at in 1..500 {
         family.tick(f64::from(at) * 1000.0);

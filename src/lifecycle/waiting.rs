@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::member::State;
-use super::{Family, Id, ROOT, Telling, address, matter, parties, words};
+use super::{Family, Id, NewReport, ROOT, address, matter, parties, words};
 use crate::detect::Severity;
 use crate::rule;
 use crate::setting::{Scope, THRESHOLD};
@@ -167,19 +167,19 @@ impl Family {
             let agents = stall.agents();
             let about = match &stall {
                 Stall::Ring(_) | Stall::All(_) => {
-                    // Told of the one that others depend on least: the deepest.
+                    // Reported of the one that others depend on least: the deepest.
                     agents.iter().copied().max_by_key(|id| (self.depth(*id), *id)).unwrap_or(ROOT)
                 }
                 _ => agents[0],
             };
             let subject = fast(format!("{stall:?}").as_bytes());
-            if !self.told.once(matter(DEADLOCK, subject)) {
+            if !self.reported.once(matter(DEADLOCK, subject)) {
                 continue;
             }
             let (reason, texts) = self.addressed(&agents, |called| words::of_stall(&stall, called));
             let others = agents.iter().filter(|id| **id != about).map(|id| self.member(*id).name.to_string()).collect();
             let (kind, severity, ordinal) = (DEADLOCK, Severity::Warning, 1);
-            let found = self.tell(Telling { kind, severity, about, subject, at: now, ordinal, reason });
+            let found = self.report(NewReport { kind, severity, about, subject, at: now, ordinal, reason });
             parties(found, others);
             address(found, texts);
         }
@@ -250,7 +250,7 @@ impl Family {
     pub(super) fn wait_for(&self, on: Id, since: f64) -> Wait {
         let other = self.member(on);
         if other.ended() {
-            return Wait { on: For::Gone(on), since: since.max(other.rested_at) };
+            return Wait { on: For::Gone(on), since: since.max(other.idle_since) };
         }
         Wait { on: For::Agent(on), since }
     }
@@ -269,10 +269,10 @@ impl Family {
     pub(super) fn look_at_unread(&mut self, now: f64) {
         for id in self.ids() {
             let member = self.member(id);
-            if member.state != State::Idle || !member.stirred || member.aborted {
+            if member.state != State::Idle || !member.was_active || member.aborted {
                 continue;
             }
-            let (rested, sign) = (member.rested_at, member.clock.last_sign);
+            let (rested, sign) = (member.idle_since, member.clock.last_sign);
             let mut last = f64::MIN;
             let mut unread: Vec<Id> = Vec::new();
             let mut running = false;
@@ -282,8 +282,8 @@ impl Family {
                     continue;
                 }
                 running |= other.running();
-                if other.ended() && other.rested_at > rested {
-                    last = last.max(other.rested_at);
+                if other.ended() && other.idle_since > rested {
+                    last = last.max(other.idle_since);
                     unread.push(child);
                 }
             }
@@ -291,7 +291,7 @@ impl Family {
                 continue;
             }
             let subject = fast(format!("unread {id} {last}").as_bytes());
-            if !self.told.once(matter(DEADLOCK, subject)) {
+            if !self.reported.once(matter(DEADLOCK, subject)) {
                 continue;
             }
             let have = if unread.len() == 1 { "has" } else { "have" };
@@ -302,7 +302,7 @@ impl Family {
             );
             let names = unread.iter().map(|id| self.member(*id).name.to_string()).collect();
             let (kind, severity, ordinal) = (DEADLOCK, Severity::Warning, 1);
-            let found = self.tell(Telling { kind, severity, about: id, subject, at: now, ordinal, reason });
+            let found = self.report(NewReport { kind, severity, about: id, subject, at: now, ordinal, reason });
             parties(found, names);
         }
     }

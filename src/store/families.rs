@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::declared::Declared;
 use crate::detect::{Evidence, Finding};
 use crate::lifecycle::cost::EXCESSIVE_COST;
-use crate::lifecycle::{Family, Id, Kin};
+use crate::lifecycle::{ChildInfo, Family, Id};
 use crate::policy::{Config, should_alert};
 
 /// A target's place in its family.
@@ -51,19 +51,19 @@ pub struct Families {
 }
 
 impl Families {
-    /// Seats a target; `kin.parent` absent: below the root, or the root itself.
-    pub fn seat(&mut self, root: &str, name: &str, kin: &Kin<'_>, config: &Arc<Config>, at: f64) -> Seat {
+    /// Seats a target; `child_info.parent` absent: below the root, or the root itself.
+    pub fn seat(&mut self, root: &str, name: &str, child_info: &ChildInfo<'_>, config: &Arc<Config>, at: f64) -> Seat {
         let index = self.index(root, config);
         let entry = self.entries[index as usize].as_mut().expect("a family that was just looked up");
         entry.targets += 1;
         if root == name {
             entry.family.configure(Arc::clone(&config.tree));
-            if let Some(label) = kin.label {
+            if let Some(label) = child_info.label {
                 entry.family.label(entry.family.root(), label);
             }
             return Seat { family: index, member: entry.family.root() };
         }
-        Seat { family: index, member: entry.family.join(name, kin, at) }
+        Seat { family: index, member: entry.family.join(name, child_info, at) }
     }
 
     fn index(&mut self, root: &str, config: &Arc<Config>) -> u32 {

@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
-use crate::lifecycle::Kin;
+use crate::lifecycle::ChildInfo;
 use crate::policy::Config;
 use crate::trace::{EventKind, Usage};
 pub use event::{Compact, Kind};
@@ -140,7 +140,7 @@ impl Store {
     fn seat(&mut self, handle: Handle, at: f64) {
         let Some(target) = target_at(&mut self.slots, handle) else { return };
         let info = &target.info;
-        let kin = Kin {
+        let child_info = ChildInfo {
             parent: info.parent_id.as_deref().filter(|parent| *parent != target.id),
             label: info.name.as_deref(),
             agent_type: info.agent_type.as_deref(),
@@ -151,7 +151,7 @@ impl Store {
             unseen: info.visibility.as_deref() == Some("unseen"),
         };
         let before = target.seat;
-        let seat = self.families.seat(Self::root_of(target), &target.id, &kin, &target.config, at);
+        let seat = self.families.seat(Self::root_of(target), &target.id, &child_info, &target.config, at);
         target.seat = Some(seat);
         if let Some(before) = before {
             // What it used so far goes with it.
@@ -167,7 +167,7 @@ impl Store {
     /// Changes what is known of a target.
     pub fn update(&mut self, handle: Handle, newer: Info) {
         let Some(target) = self.get_mut(handle) else { return };
-        let kin = |info: &Info| {
+        let child_info = |info: &Info| {
             (
                 info.root_id.clone(),
                 info.parent_id.clone(),
@@ -177,9 +177,9 @@ impl Store {
                 info.visibility.clone(),
             )
         };
-        let before = kin(&target.info);
+        let before = child_info(&target.info);
         target.update(newer);
-        if target.ended_at.is_none() && kin(&target.info) != before {
+        if target.ended_at.is_none() && child_info(&target.info) != before {
             let at = target.last_active_at;
             self.seat(handle, at);
         }
@@ -603,8 +603,8 @@ mod tests {
         let config =
             Config::of(serde_json::json!({ "cooldownSec": -1.0, "staleAfterSec": 10.0, "autoKillAfterSec": 20.0 }));
         store.open("main", 0.0, Info::default(), Arc::new(config.clone()));
-        let kin = Info { root_id: Some("main".into()), status: Some("running".into()), ..Info::default() };
-        let child = store.open("child", 0.0, kin, Arc::new(config));
+        let child_info = Info { root_id: Some("main".into()), status: Some("running".into()), ..Info::default() };
+        let child = store.open("child", 0.0, child_info, Arc::new(config));
         let args = r#"{"command":"make"}"#;
         store.observe(child, 0.0, &EventKind::ToolCall { turn: 1, call_id: "c", tool: "bash", args });
         let mut told = Vec::new();

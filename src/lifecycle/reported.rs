@@ -1,4 +1,4 @@
-//! What was told, and when it is worth telling again: at every doubling of what is measured.
+//! What was reported, and when it is worth reporting again: at every doubling of what is measured.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const REMEMBERED: usize = 4096;
 
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct Reported {
     matters: HashMap<u128, Matter>,
 }
 
@@ -16,8 +16,8 @@ struct Matter {
     next: f64,
 }
 
-impl Told {
-    /// Which telling it is, when it is time for one. `measure` grows while the matter lasts (an age, a count, a sum).
+impl Reported {
+    /// The number of the report, when it is time for one. `measure` grows while the matter lasts (an age, a count, a sum).
     pub fn due(&mut self, matter: u128, measure: f64) -> Option<u32> {
         if self.matters.len() >= REMEMBERED && !self.matters.contains_key(&matter) {
             self.matters.clear();
@@ -36,7 +36,7 @@ impl Told {
         self.due(matter, f64::MAX).is_some_and(|times| times == 1)
     }
 
-    /// The matter is over; true when it had been told.
+    /// The matter is over; true when it had been reported.
     pub fn forget(&mut self, matter: u128) -> bool {
         self.matters.remove(&matter).is_some()
     }
@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matter_is_told_at_every_doubling_and_anew_when_it_was_over() {
-        let mut told = Told::default();
-        let due: Vec<_> = [3.0, 4.0, 5.9, 6.0, 11.0, 12.5].iter().map(|measure| told.due(1, *measure)).collect();
+    fn a_matter_is_reported_at_every_doubling_and_anew_when_it_was_over() {
+        let mut reported = Reported::default();
+        let due: Vec<_> = [3.0, 4.0, 5.9, 6.0, 11.0, 12.5].iter().map(|measure| reported.due(1, *measure)).collect();
         assert_eq!(due, [Some(1), None, None, Some(2), None, Some(3)]);
-        assert_eq!(told.due(2, 1.0), Some(1), "another matter");
-        assert!(told.forget(1));
-        assert!(!told.forget(1));
-        assert_eq!(told.due(1, 1.0), Some(1));
-        assert!(told.once(3) && !told.once(3));
+        assert_eq!(reported.due(2, 1.0), Some(1), "another matter");
+        assert!(reported.forget(1));
+        assert!(!reported.forget(1));
+        assert_eq!(reported.due(1, 1.0), Some(1));
+        assert!(reported.once(3) && !reported.once(3));
     }
 }
